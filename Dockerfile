@@ -14,13 +14,20 @@ RUN python -m venv /opt/sqljury \
 
 FROM python:${PYTHON}-slim-bookworm
 ARG WEIGHTS=no
-RUN useradd --system --uid 10001 --home-dir /data --create-home --shell /usr/sbin/nologin sqljury
+# libgomp1: the embedded model's library is linked to it, and slim images lack it.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libgomp1 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin sqljury \
+    && install -d -o sqljury -g sqljury /data \
+    && mkdir /work
 COPY --from=build /opt/sqljury /opt/sqljury
 ENV PATH=/opt/sqljury/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     SQLJURY_CACHE=/data
-USER 10001
 WORKDIR /work
+USER 10001
 RUN if [ "$WEIGHTS" = yes ]; then sqljury models pull; fi
 VOLUME /data
 EXPOSE 8000

@@ -72,7 +72,7 @@ def child(options: argparse.Namespace) -> None:
         return str(gold[text])
 
     model = FakeModel(says, delay=options.delay)
-    opening._bare = lambda _: model  # type: ignore[assignment]
+    opening._bare = lambda _, __: model
     run = ["bench", "run", "--data", str(options.data), "--limit", str(options.limit), "--seed", str(options.seed)]
     sys.argv = ["sqljury", *run, "--recipe", options.recipe, "--out", str(options.out)]
     command()
@@ -191,7 +191,8 @@ def kills(options: argparse.Namespace) -> None:
     draw = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         whole, out = Path(folder) / "whole", Path(folder) / "killed"
-        start(options, whole).wait()
+        if code := start(options, whole).wait():
+            raise SystemExit(f"the run that nobody stops ended with exit code {code}; see why with: child --out FOLDER")
         wanted = [asked(line) for line in lines(Path(f"{whole}.log"))]
         moments = sorted(draw.randrange(len(wanted)) for _ in range(options.kills))
         flying, torn = [], 0

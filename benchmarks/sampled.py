@@ -21,7 +21,7 @@ from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.direct import messages
-from sqljury.stages.prepare import Preparation
+from sqljury.stages.prepare import Preparation, value_index
 from sqljury.stages.repair import by_program
 from sqljury.stages.select.consistency import group
 from sqljury.types import Candidate, Limits, Task
@@ -59,7 +59,7 @@ def sampled(data: Path, entry: dict[str, str], model: LanguageModel, samples: in
     with connect(data / "database" / entry["db_id"] / f"{entry['db_id']}.sqlite") as db:
         task = prepared.task(Question(entry["question"]), db)
         own = derive_seed(seed, entry["question"])
-        values = cache(partial(prepared.index, db, introspect(db)))
+        values = cache(partial(value_index, db, partial(introspect, db)))
         context = Context(db, model, LIMITS, own, values=values)
         sampling = Sampling(temperature=TEMPERATURE, top_p=0.95, max_tokens=300, seed=own, stop=STOP)
         replies = model.complete(messages(task), sampling, samples).completions if samples else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 from pathlib import Path
@@ -23,6 +24,7 @@ from sqljury.errors import (
     RecipeError,
 )
 from sqljury.schema.introspect import introspect
+from sqljury.sql.parse import MAX_READ_WORDS
 
 TALL, SHORT = "SELECT name FROM person WHERE height > 180", "SELECT name FROM person WHERE height < 180"
 
@@ -178,3 +180,15 @@ def test_errors_of_one_call(path: Path, tmp_path: Path) -> None:
     with pytest.raises(NoAnswerError) as caught:
         sqljury.ask("Who?", path, recipe="fast", model=FakeModel("no idea"), allowance=Allowance(tokens=1))
     assert caught.value.cost.calls == 1
+
+
+def test_a_query_that_is_too_long_to_be_understood_still_counts_by_its_result(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "t.db")) as connection:
+        connection.executescript("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2)")
+    within = ", ".join(["1"] * MAX_READ_WORDS)
+    queries = [f"SELECT count(*) FROM t WHERE a IN ({within})", f"SELECT count(a) FROM t WHERE a IN ({within})"]
+    with Session(tmp_path / "t.db", model="none", recipe="choose") as session:
+        for selector in ("consistency", "light"):
+            answer = session.choose("How many?", ["SELECT count(*) FROM t", *queries], selector=selector)
+            assert [one.result.rows for one in answer.candidates] == [((2,),), ((1,),), ((1,),)]
+        assert session.choose("How many?", ["SELECT 7", *queries], selector="consistency").sql == queries[0]

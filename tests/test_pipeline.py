@@ -154,7 +154,7 @@ def test_an_empty_result_that_no_value_explains_is_the_answer(db: Database) -> N
     model = FakeModel([NONE, TALL])
     found = Pipeline(sampled(1), model).answer(Question("Who is taller than 300?"), db)
     assert (found.sql, found.rows, len(model.calls)) == (NONE, (), 1)
-    assert found.remarks == ("without the condition height > 300 there are 3 rows",)
+    assert found.remarks == ("without the condition height is more than 300 there are 3 rows",)
 
 
 @pytest.mark.parametrize(
@@ -329,6 +329,16 @@ def test_a_query_over_its_time_is_tried_once_more_at_most(db: Database) -> None:
     with pytest.raises(NoAnswerError, match="limit"):
         Pipeline(sampled(1), model, Limits(seconds=0.2)).answer(Question("How many?"), db)
     assert len(model.calls) == 2
+
+
+def test_a_query_ends_with_its_questions_budget(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqljury.context.QUERY_SECONDS", 0.2)
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+    pipeline = replace(Pipeline(sampled(), FakeModel([[COUNT, endless, COUNT, COUNT]])), allowance=Allowance(0.5))
+    found = pipeline.answer(Question("How many people are there?"), db)
+    assert (found.sql, found.rows) == (COUNT, ((3,),))
+    assert [candidate.result.error_kind for candidate in found.candidates] == [None, "limit", None, None]
+    assert found.cost.seconds < 10  # not the 30 of a query
 
 
 def test_a_lock_is_not_the_queries_fault(path: Path) -> None:

@@ -388,3 +388,36 @@ def test_the_folder_says_it_and_the_option_decides(
 def test_another_word_is_refused(clinic: Path) -> None:
     with pytest.raises(InputError, match="privacy must be one of schema, values, rows, not 'none'"):
         Session(clinic, model=FakeModel("SELECT 1"), privacy="none")  # type: ignore[arg-type]
+
+
+def test_a_run_over_a_folder_obeys_the_strictest_of_its_databases(
+    provider: Provider, clinic: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SQLJURY_CACHE", str(clinic.parent / "cache"))
+    folder, run = clinic.parent, clinic.parent / "run"
+    settings = '[databases.clinic]\nurl = "clinic.db"\nprivacy = "values"\n[databases.other]\nurl = "other.db"\n'
+    (folder / "sqljury.toml").write_text(f'default = "clinic"\nprivacy = "schema"\n{settings}')
+    pairs = [
+        {"question": f"How many patients after {n}?", "sql": f"SELECT count(*) FROM patient WHERE id > {n}"}
+        for n in range(20)
+    ]
+    (folder / "examples.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    asked = ("--data", str(folder), "--model", provider.name)
+    bench = ("bench", "run", *asked, "--recipe", "fast", "--limit", "2")
+    judged = ("--model", provider.name, "--selector", "tournament")
+    commands = (
+        (*bench, "--out", str(run)),
+        ("bench", "select", str(run), *judged),
+        ("bench", "refine", str(run), "--out", str(folder / "refined"), "--recipe", "tssql", "--model", provider.name),
+        ("tune", *asked, "--recipe", "fast", "--what", "repairs", "--trials", "1", "--out", str(folder / "tuned")),
+    )
+    for command in commands:
+        before = len(provider.bodies)
+        code = _guarded(list(command))
+        assert code == 0, (command[:2], capsys.readouterr().err)
+        assert not [found for body in provider.bodies[before:] for found in values_in(body)], command[:2]
+    assert json.loads((run / "run.json").read_text())["dataset"]["privacy"] == "schema"
+    assert provider.bodies
+    (folder / "sqljury.toml").write_text('[databases.clinic]\nurl = "clinic.db"\n')
+    assert _guarded([*bench, "--out", str(folder / "open")]) == 0
+    assert any(values_in(body) for body in provider.bodies)

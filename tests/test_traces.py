@@ -87,6 +87,25 @@ def test_no_span_holds_what_was_asked_read_or_written(database: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain")
+def test_a_trace_names_the_question_of_a_dataset_by_its_id(database: Path) -> None:
+    pipeline = Pipeline(RECIPE, FakeModel("SELECT count(*) FROM wombat"))
+    with traces.kept() as spans, connect(database) as db:
+        pipeline.answer(Question(SECRET, id="dev-0042"), db)
+    [root] = [span for span in spans if not span.parent]
+    assert root.attributes[traces.QUESTION_ID] == "dev-0042"
+    assert all(traces.QUESTION_ID not in span.attributes for span in asked(database, "SELECT count(*) FROM wombat"))
+
+
+@pytest.mark.usefixtures("plain")
+def test_systems_have_the_names_of_the_conventions() -> None:
+    with traces.kept() as spans:
+        for dialect in ("postgres", "duckdb"):
+            with traces.question(Question(SECRET), "fast", dialect):
+                pass
+    assert [span.attributes[traces.DATABASE] for span in spans] == ["postgresql", "duckdb"]
+
+
+@pytest.mark.usefixtures("plain")
 def test_an_error_is_named_by_its_kind_alone(database: Path) -> None:
     spans = asked(database, "SELECT nothing FROM wombat", broken=True)
     [root] = [span for span in spans if not span.parent]

@@ -18,12 +18,13 @@ from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
 from sqljury.context import Kept, Options, Progress, State, by_arguments, silent
+from sqljury.datasets.candidates import Votes
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
+from sqljury.db.contents import content
 from sqljury.errors import InputError, ProjectError
-from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -42,9 +43,10 @@ from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.follow import FOLLOW, standalone
-from sqljury.stages.prepare import Preparation, described
+from sqljury.stages.prepare import known, value_index
 from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Answer, Candidate, Cost, Limits, Privacy, Question, Result, Schema
+from sqljury.types.candidate import equal_votes, of_systems
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
 
@@ -68,7 +70,8 @@ class Session(Closing):
     between sessions; ``ledger`` holds their calls to a budget for the whole session, counting dollars at ``price``.
     ``seed`` decides every random choice. ``progress`` is called with each step, and setting ``cancel`` stops a question
     with ``CancelledError``. An answer less sure than ``min_confidence`` has an ``abstention``, and so has one to a
-    question that the schema cannot answer; none with 0.
+    question that the schema cannot answer; none with 0. The embedded model answers questions of several threads in
+    turn, or up to ``together`` at once, each more slowly and more of them an hour.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
     ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
@@ -92,6 +95,7 @@ class Session(Closing):
         price: Price | None = None,
         seed: int = 0,
         min_confidence: float | None = None,
+        together: int = 1,
         progress: Callable[[Progress], None] = silent,
         cancel: threading.Event | None = None,
     ) -> None:
@@ -103,7 +107,7 @@ class Session(Closing):
         with ExitStack() as stack:
             self.database = _opened(stack, database, schemas, access)
             base = model if isinstance(model, str) else None
-            opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price)
+            opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price, together=together)
             if model is None or isinstance(model, str):
                 model = opened()
                 stack.callback(_close, model)
@@ -208,24 +212,30 @@ class Session(Closing):
         return check_with(pipeline, Question(question, evidence), sql, self.database, **self._options())
 
     def choose(
-        self, question: str, queries: Sequence[str | Candidate], *, evidence: str = "", selector: str = ""
+        self,
+        question: str,
+        queries: Sequence[str | Candidate],
+        *,
+        evidence: str = "",
+        selector: str = "",
+        weights: str = "",
+        votes: Votes = "systems",
     ) -> Answer:
         """The best of several queries for one question, those of the most trusted system first.
 
         They are run, and repaired as the recipe has it; nothing is written but that. A ``Candidate`` may bring the name
-        of its system as ``generator`` and its ``logprob``, which count if all have one. ``selector`` chooses in the
-        place of the recipe's. Raises what ``Pipeline.answer`` raises, and ``InputError`` for no queries.
+        of its system as ``generator`` and its ``logprob``, which count if all have one. Those of one system share one
+        vote, unless all ``votes`` are the ``queries``'; texts are of systems of their own. ``selector`` chooses in the
+        place of the recipe's; ``weights`` is a file of `sqljury train light` for the selector ``light``. Raises what
+        ``Pipeline.answer`` raises, and ``InputError`` for no queries.
         """
         asked = Question(question, evidence)
         if not queries:
             raise InputError("there are no queries to choose among; give at least one")
-        given = [Candidate(one, "given") if isinstance(one, str) else one for one in queries]
-        likely = all(one.logprob is not None for one in given)
-        candidates = tuple(
-            replace(one, logprob=one.logprob if likely else None, part=part) for part, one in enumerate(given)
-        )
-        systems = [one.generator for one in candidates]
-        recipe = choosing_recipe(self.pipeline.recipe, systems, selector, self.pipeline.model)
+        candidates, systems = of_systems(queries)
+        if votes == "systems":
+            candidates = equal_votes(candidates)
+        recipe = choosing_recipe(self.pipeline.recipe, systems, selector, self.pipeline.model, weights)
         pipeline = replace(self.pipeline, recipe=recipe, given=True)
         context = pipeline.context(asked, self.database, **self._options())
         return pipeline.finish(replace(State.of(asked), candidates=candidates), context)
@@ -238,11 +248,11 @@ class Session(Closing):
         ``cancel`` is set.
         """
         recipe, progress = self.pipeline.recipe, by_arguments(self._progress)
-        schema = known_schema(self.database, progress, self._cancel)
+        now = content(self.database)
+        schema, _ = known(self.database, NO_NOTES, progress, self._cancel, now)
         self.pipeline.indexes.of(schema)
         if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
-            prepared = Preparation(recipe.schema, self.pipeline.indexes)
-            prepared.index(self.database, schema, progress, self._cancel)
+            value_index(self.database, lambda: schema, progress, self._cancel, now)
         return schema
 
     def search(self, text: str, limit: int = 10) -> list[Found]:
@@ -251,9 +261,9 @@ class Session(Closing):
         Masked columns give no values. Raises what ``prepare`` raises.
         """
         progress = by_arguments(self._progress)
-        schema, _ = described(known_schema(self.database, progress, self._cancel), self.notes)
-        prepared = Preparation(self.pipeline.recipe.schema, self.pipeline.indexes)
-        values = prepared.index(self.database, schema, progress, self._cancel)
+        now = content(self.database)
+        schema, _ = known(self.database, self.notes, progress, self._cancel, now)
+        values = value_index(self.database, lambda: schema, progress, self._cancel, now)
         return search_objects(text, self.pipeline.indexes.of(schema), values, limit)
 
     def describe(self) -> Description:
@@ -302,6 +312,8 @@ def choose(
     *,
     evidence: str = "",
     selector: str = "",
+    weights: str = "",
+    votes: Votes = "systems",
     recipe: str = "choose",
     **session: Any,
 ) -> Answer:
@@ -311,7 +323,7 @@ def choose(
     and ``Session.choose`` raise.
     """
     with Session(database, recipe=recipe, **session) as opened:
-        return opened.choose(question, queries, evidence=evidence, selector=selector)
+        return opened.choose(question, queries, evidence=evidence, selector=selector, weights=weights, votes=votes)
 
 
 def describe(
@@ -363,7 +375,7 @@ def _description(
     db: Database, notes: Notes, progress: Callable[[Progress], None], cancel: threading.Event | None
 ) -> Description:
     progress(Progress("reading the schema", 0, 1))
-    schema, _ = described(known_schema(db, by_arguments(progress), cancel), notes)
+    schema, _ = known(db, notes, by_arguments(progress), cancel)
     progress(Progress("reading rows", 0, 1))
     return Description.of(db, schema, cancel)
 

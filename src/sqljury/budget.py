@@ -16,8 +16,8 @@ from sqljury.types import Cost
 class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
-    It is checked between two calls of the model, so the call that exceeds it is still finished. At least one part of
-    the recipe is always asked.
+    It is checked between two calls of the model, so the call that exceeds it is still finished. A query on the database
+    ends with it, or after ``context.QUERY_SECONDS``. At least one part of the recipe is always asked.
     """
 
     seconds: float = inf

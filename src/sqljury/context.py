@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
 from sqljury import traces
 from sqljury.budget import Budget
 from sqljury.db.base import DEFAULT_LIMITS, Database
+from sqljury.db.contents import Content, content
 from sqljury.errors import ContextLengthError, PrivacyError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.retrieve import Indexes
-from sqljury.types import Candidate, Choice, Limits, Privacy, Question, Schema, Task
+from sqljury.types import Candidate, Choice, Limits, Privacy, Question, Result, Schema, Task
 
 if TYPE_CHECKING:
     from sqljury.datasets.pool import Pool
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PLAIN: Final = Recipe("plain")
+QUERY_SECONDS: Final = 2.0
+"""A query that is begun may run this long, even if the time of its step or its question is over by then."""
 
 
 class Progress(NamedTuple):
@@ -170,14 +173,21 @@ class Context:
         """Tell whoever watches what is being done, and which candidates were just run; from any thread."""
         self.progress(Progress(step, done, total, tuple(candidates)))
 
+    def content(self) -> Content:
+        """What is kept of the database's content, which is looked at once for the question."""
+        return self.once.get("content", lambda: content(self.db))
+
     def exhausted(self) -> bool:
         """Whether no further call of a model is to be begun."""
         return self.budget.exhausted()
 
-    def within(self, least: float) -> Context:
-        """The same context, its queries to end with the step under way; each may take ``least`` seconds at any rate."""
-        seconds = min(self.limits.seconds, max(self.budget.left, least))
-        return replace(self, limits=replace(self.limits, seconds=seconds))
+    def execute(self, sql: str, seconds: float = inf) -> Result:
+        """The result of a query, within ``limits``, ``seconds`` and the time that the step under way has left.
+
+        A query may take ``QUERY_SECONDS`` of them even where no time is left.
+        """
+        allowed = min(self.limits.seconds, seconds, max(self.budget.left, QUERY_SECONDS))
+        return self.db.execute(sql, replace(self.limits, seconds=allowed), self.cancel)
 
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
         """The model's reply, charged to the budget; raises what the model raises."""

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
-from sqljury.errors import InputError
+from sqljury.errors import InputError, SqljuryError
 
 if TYPE_CHECKING:
     from sqljury.api import Session
     from sqljury.types import Answer
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _SESSION: Final = "_sqljury_session"
 _USAGE: Final = "write %ask_db PLACE first: a file, a URL, a name of the context folder, or a variable with a Session"
@@ -50,8 +55,23 @@ def load_ipython_extension(shell: Any) -> None:
             shell.push({given.into: answer})
         return answer
 
-    shell.register_magic_function(ask_db, "line")
-    shell.register_magic_function(ask, "line_cell")
+    shell.register_magic_function(_in_a_line(ask_db), "line")
+    shell.register_magic_function(_in_a_line(ask), "line_cell")
+
+
+def _in_a_line(magic: Callable[P, T]) -> Callable[P, T]:
+    """The magic with errors that IPython shows as their message, without the traceback through this package."""
+
+    @wraps(magic)
+    def called(*arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return magic(*arguments, **options)
+        except SqljuryError as error:
+            lines = [f"{type(error).__name__}: {error}"]
+            error.__dict__["_render_traceback_"] = lambda: lines  # IPython calls it
+            raise
+
+    return called
 
 
 def _words(line: str) -> list[str]:

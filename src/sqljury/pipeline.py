@@ -82,8 +82,9 @@ class Pipeline:
     other. With ``stored`` or ``given`` candidates are there, see ``compiled``, and the models that write need not be.
     ``notes`` are those on databases, by URL, where a question is asked without. ``privacy`` is the most of a database's
     content that models outside of this process get; where there is one, no prompt of the question holds more, since a
-    local model may pass on what it was shown. Equal questions, databases, seeds and models give equal answers. Raises
-    ``RecipeError`` for a recipe that cannot be run.
+    local model may pass on what it was shown. ``questions`` are in flight at once: on a model that reads its prompts on
+    this machine's cores each has as many times the recipe's seconds. Equal questions, databases, seeds and models give
+    equal answers. Raises ``RecipeError`` for a recipe that cannot be run.
     """
 
     recipe: Recipe
@@ -96,6 +97,7 @@ class Pipeline:
     given: bool = False
     notes: Mapping[str, Notes] = field(default_factory=dict, repr=False)
     privacy: Privacy = "rows"
+    questions: int = 1
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
@@ -143,7 +145,7 @@ class Pipeline:
         Raises ``QuestionError`` for a question that cannot be asked; where the recipe has code written that is run,
         ``MissingExtraError`` without the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
-        recipe = _for(self.model, self.recipe)
+        recipe = _for(self.model, self.recipe, self.questions)
         seconds = min(self.allowance.seconds, recipe.budget.seconds or inf)
         budget = Budget(replace(self.allowance, seconds=seconds))
         check_question(question)
@@ -167,7 +169,7 @@ class Pipeline:
             shows=self.shares or "rows",
             **shared,  # type: ignore[arg-type]
         )
-        return replace(context, values=prepare.value_index(context))
+        return replace(context, values=prepare.values_of(context))
 
     def answer(self, question: Question, db: Database, **options: Unpack[Options]) -> Answer:
         """The answer with its evidence.
@@ -187,15 +189,16 @@ class Pipeline:
         return answer
 
 
-def _for(model: LanguageModel, recipe: Recipe) -> Recipe:
+def _for(model: LanguageModel, recipe: Recipe, questions: int) -> Recipe:
     """The recipe for this model: a smaller schema and a budget are only for one that takes seconds to read a prompt.
 
-    One on this machine's cores writes on schemas that it has read before: none is shuffled for a single query.
+    One on this machine's cores writes on schemas that it has read before: none is shuffled for a single query. Its
+    ``questions`` in flight share the machine, so that each has as many times the seconds.
     """
     if getattr(model, "on_cpu", False):
         if any(part.reorder for part in recipe.generate):
             recipe = replace(recipe, generate=tuple(replace(part, reorder=False) for part in recipe.generate))
-        return recipe
+        return replace(recipe, budget=replace(recipe.budget, seconds=recipe.budget.seconds * questions))
     if not recipe.schema.tokens and not recipe.budget.seconds:
         return recipe
     return replace(recipe, schema=replace(recipe.schema, tokens=0), budget=BudgetPart())

@@ -42,13 +42,23 @@ def write_whole(file: Path, content: str | bytes) -> None:
         raise
 
 
+def sha256_of(file: Path) -> str:
+    """The SHA-256 of a file's content, in hex; raises ``OSError``."""
+    import hashlib  # not at the start of every command
+
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 @contextlib.contextmanager
 def must_write(path: Path, error: type[SqljuryError], advice: str = "") -> Iterator[None]:
     """Raise ``error``, with the path and what to do, where the block cannot write."""
     try:
         yield
     except OSError as caught:
-        raise error(f"{path}: cannot be written ({caught.strerror}){f'; {advice}' if advice else ''}") from None
+        raise error(
+            f"{path}: cannot be written ({caught.strerror or caught}){f'; {advice}' if advice else ''}"
+        ) from None
 
 
 def _mode(file: Path) -> int:

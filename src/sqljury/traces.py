@@ -2,8 +2,9 @@
 
 A question is one trace: ``link``, ``generate``, ``repair``, ``test``, ``select`` under one root, and under each of them
 the calls of models. Names of attributes are those of the GenAI conventions, which still change: they stand here and
-nowhere else. No span holds a question, a query, data, a message of an error, or a key. Questions and what models read
-and wrote are added where ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``.
+nowhere else. No span holds a question, a query, data, a message of an error, or a key; a question of a dataset is named
+by its id. Questions and what models read and wrote are added where
+``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 ERROR_TYPE: Final = "error.type"
 DATABASE: Final = "db.system.name"
 QUESTION: Final = "sqljury.question"
+QUESTION_ID: Final = "sqljury.question.id"
 CANDIDATES: Final = "sqljury.candidates"
 CONFIDENCE: Final = "sqljury.confidence"
 
@@ -51,6 +53,9 @@ CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 _STEPS: Final = {"write": "generate", "fix": "repair", "tests": "test"}
 """How steps are called in a trace where a recipe's stages have other names."""
+
+_SYSTEMS: Final = {"postgres": "postgresql"}
+"""What the conventions call a dialect that has another name here."""
 
 _PROVIDERS: Final = {"openai": "openai", "anthropic": "anthropic", "gemini": "gcp.gemini", "vllm": "vllm"}
 
@@ -73,7 +78,9 @@ class Span:
 @contextmanager
 def question(asked: Question, recipe: str, dialect: str) -> Iterator[Callable[[Answer], None]]:
     """The root of a question's trace; the answer is to be handed to what it gives."""
-    attributes = {OPERATION: WORKFLOW_CALL, WORKFLOW: recipe, DATABASE: dialect}
+    attributes = {OPERATION: WORKFLOW_CALL, WORKFLOW: recipe, DATABASE: _SYSTEMS.get(dialect, dialect)}
+    if asked.id:
+        attributes[QUESTION_ID] = asked.id
     if _with_content():
         attributes[QUESTION] = asked.text
     with _span(f"{WORKFLOW_CALL} {recipe}", attributes) as put:

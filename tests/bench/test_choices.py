@@ -27,6 +27,7 @@ from sqljury.errors import InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import ablation
 from sqljury.llm.fake import Call
+from sqljury.llm.open import open_model
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.light import Weights
 from sqljury.stages.weights import save
@@ -96,6 +97,13 @@ def test_what_the_recipe_has_for_other_steps_is_not_asked_for(
     model = FakeModel("7")
     assert len(lines(choices.select(out, data, model, SelectPart(selector)))) == 4
     assert len(model.calls) == {"first": 0, "rerank": 2}[selector]  # what tests expect, of the two with two results
+
+
+def test_without_a_model_no_choice_is_begun_that_asks_one(out: Path, data: Path) -> None:
+    with pytest.raises(InputError, match="tournament asks a model; name one with --model, or choose by consistency"):
+        choices.select(out, data, open_model("none"), SelectPart("tournament"))
+    assert not list(out.glob("choices-*"))
+    assert choices.select(out, data, open_model("none"), SelectPart("light")).name == "choices-light.jsonl"
 
 
 def test_keywords_are_asked_for_only_where_values_are_looked_at(out: Path, data: Path, tmp_path: Path) -> None:

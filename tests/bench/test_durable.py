@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import calls, costs, run
-from sqljury.bench.versions import code_hash, prompt_hash
+from sqljury.bench.versions import code_hash, data_versions, prompt_hash
 from sqljury.datasets import spider
 from sqljury.errors import BudgetExceededError, DatasetError, InputError, ModelUnavailableError
 from sqljury.evaluation import run_folder as folder
@@ -23,6 +26,7 @@ from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered, Price
 from sqljury.llm.prices import Prices
 from sqljury.recipes import GeneratePart, Recipe
+from sqljury.schema.notes import Item, Notes
 from sqljury.types import Cost
 
 RECIPE = Recipe("test", generate=(GeneratePart(), GeneratePart(samples=2, temperature=1.0)))
@@ -176,6 +180,52 @@ def test_what_changed_is_shown_and_the_old_run_can_be_put_aside(data: Path, tmp_
     assert [folder.described(out / name)["seed"] for name in ("before-1", "before-2")] == [0, 5]
     assert len(folder.records(out / "before-1")) == 4
     assert folder.put_aside(out) is None
+
+
+@pytest.mark.parametrize("left", [None, b"", b'{"dataset": {}', b"[]"])
+def test_answers_without_settings_are_not_gone_on_with(data: Path, tmp_path: Path, left: bytes | None) -> None:
+    out = tmp_path / "run"
+    start(data, out, FakeModel("SELECT 1"))
+    (out / folder.SETTINGS).unlink()
+    if left is not None:
+        (out / folder.SETTINGS).write_bytes(left)
+    with pytest.raises(DatasetError, match=r"has answers and no readable run\.json.*--force-new"):
+        start(data, out, FakeModel("SELECT 1"), seed=5)
+    assert len(folder.records(out)) == 4
+    assert folder.put_aside(out) == out / "before-1"
+    start(data, out, FakeModel("SELECT 1"), seed=5)
+
+
+def test_only_the_files_of_a_run_are_put_aside(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    start(data, out, FakeModel("SELECT 1"))
+    own = ("verdicts.jsonl", "choices-votes.jsonl")
+    for name in (*own, "thesis.txt"):
+        (out / name).write_text("")
+    (out / "data").mkdir()
+    assert folder.put_aside(out) == out / "before-1"
+    assert {one.name for one in out.iterdir()} == {"before-1", "data", "thesis.txt", "run.lock"}
+    assert {one.name for one in (out / "before-1").iterdir()} == {folder.SETTINGS, folder.ANSWERS, folder.CALLS, *own}
+
+
+def test_databases_and_notes_have_hashes_that_do_not_depend_on_their_place(data: Path, tmp_path: Path) -> None:
+    def versions_of(data: Path, description: str = "years") -> dict[str, Any]:
+        examples = spider.load(data, "dev")
+        item = Item("cat", "age", description, where=f"{data}/notes.yaml, line 1")
+        return data_versions(examples, {"pets": Notes((item,))})
+
+    first = versions_of(data)
+    copied = Path(shutil.copytree(data, tmp_path / "copied"))
+    assert versions_of(copied) == first
+    assert first["notes"].keys() == {"pets"}
+    assert versions_of(data, "months")["notes"] != first["notes"]
+    file = copied / "database" / "pets" / "pets.sqlite"
+    with sqlite3.connect(file) as db:
+        db.execute("CREATE TABLE fish (id INTEGER)")
+    db.close()
+    assert versions_of(copied)["schemas"] != first["schemas"]
+    file.write_bytes(b"no database")
+    assert versions_of(copied)["schemas"] != first["schemas"]
 
 
 def test_a_database_is_opened_once_for_neighbouring_questions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from sqljury.datasets.formats import read_predictions
 from sqljury.datasets.pairs import Known
 from sqljury.datasets.spider import sample
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation.run_folder import SETTINGS, records
 from sqljury.recipes import GeneratePart, Recipe
 
 RECIPE = Recipe("test", generate=(GeneratePart(),))
@@ -67,3 +69,52 @@ def test_an_unfinished_run_has_no_predictions(data: Path, tmp_path: Path) -> Non
         export(finished(data, tmp_path / "run", 2), "spider")
     with pytest.raises(InputError, match="no format 'csv'"):
         export(tmp_path / "run", "csv")
+
+
+NOTES = ["x\ty", "a\nb", "a\r\nb", "cat\u00a0fish", "it's\tso", "\n", "a -- b\t'"]
+WRITTEN = [
+    "SELECT id\n  FROM note -- the notes\n WHERE text = 'cat\u00a0fish'",
+    "SELECT id FROM note WHERE text = 'x\ty'",
+    "SELECT id FROM note WHERE text IN ('a\nb', 'x\ty') /* one\nand another */ ORDER BY id",
+    "SELECT id FROM note WHERE text = 'a\r\nb'",
+    "SELECT id FROM note WHERE text LIKE '%''s\tso' OR text = '\n'",
+    'SELECT id FROM note WHERE text = "x\ty"',
+    "SELECT id FROM note WHERE text = 'a -- b\t'''",
+    'SELECT n."te\txt" AS \'the\ttext\' FROM (SELECT text AS "te\txt" FROM note) AS n',
+    "SELECT\tcount(*)\r\nFROM/* all */note--",
+]
+
+
+def test_a_query_of_several_lines_keeps_its_result(tmp_path: Path) -> None:
+    file = tmp_path / "database" / "notes" / "notes.sqlite"
+    file.parent.mkdir(parents=True)
+    with sqlite3.connect(file) as db:
+        db.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+        db.executemany("INSERT INTO note (text) VALUES (?)", [(one,) for one in NOTES])
+    entries = [
+        {"db_id": "notes", "question": f"Question {number}?", "query": sql} for number, sql in enumerate(WRITTEN)
+    ]
+    (tmp_path / "dev.json").write_text(json.dumps(entries))
+    found = benchmarks.load(tmp_path)
+    pipeline = Pipeline(RECIPE, FakeModel({f"Question {number}?": sql for number, sql in enumerate(WRITTEN)}))
+    settled = run.settings(pipeline, found.settings | {"count": len(WRITTEN)}, 0)
+    run.run(found.examples, pipeline, tmp_path / "run", settled)
+    stored = [record["sql"] for record in records(tmp_path / "run")]
+    for form in ("spider", "bird"):
+        (tmp_path / form).write_text(export(tmp_path / "run", form))
+        exported = [one.sql for one in read_predictions(tmp_path / form)]
+        assert [db.execute(sql).fetchall() for sql in exported] == [db.execute(sql).fetchall() for sql in stored]
+        assert form == "spider" or exported == stored
+    lines = (tmp_path / "spider").read_bytes()
+    assert (lines.count(b"\n"), lines.count(b"\t"), lines.count(b"\r")) == (len(WRITTEN), 0, 0)
+    assert all(db.execute(sql).fetchall() for sql in stored)
+    db.close()
+
+
+def test_a_run_with_answers_to_other_questions_has_no_predictions(data: Path, tmp_path: Path) -> None:
+    out = finished(data, tmp_path / "run")
+    settled = json.loads((out / SETTINGS).read_text())
+    settled["dataset"]["count"] = 2
+    (out / SETTINGS).write_text(json.dumps(settled))
+    with pytest.raises(DatasetError, match="has 4 of 2 answers; begin it anew"):
+        export(out, "spider")

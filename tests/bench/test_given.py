@@ -16,8 +16,11 @@ from sqljury.errors import CancelledError, DatasetError, InputError, RecipeError
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import NoModel
+from sqljury.llm.ledger import Ledger
 from sqljury.llm.open import open_model
 from sqljury.recipes import SelectPart
+from sqljury.stages.select.light import Weights
+from sqljury.stages.weights import save
 from sqljury.types import Limits
 
 COUNT, OLD, SORTED, DOGS = (
@@ -59,7 +62,7 @@ def test_predictions_become_a_run_that_can_be_judged_and_chosen_from_again(
     assert answers[2] == "SELECT cat.name FROM cat ORDER BY age"  # repaired, it agrees with B
     assert answers[3] == "SELECT count(*)\tFROM dog"
     assert found.lines().splitlines()[3] == "SELECT count(*) FROM dog"
-    assert json.loads(found.bird())["3"] == "SELECT count(*) FROM dog\t----- bird -----\tmore"
+    assert json.loads(found.bird())["3"] == "SELECT count(*)\tFROM dog\t----- bird -----\tmore"
     assert found.counts == {"A": 2, "B": 1, "C": 1}
     described, run = folder.described(tmp_path / "run"), tmp_path / "run"
     with of_run(described, folder.data_of(run), run) as databases:
@@ -118,16 +121,36 @@ def test_bad_lines_are_named_and_the_rest_is_judged(data: Path, tmp_path: Path) 
     sources = given.read([tmp_path / "A.txt", tmp_path / "B.txt"], tmp_path / "asked.json", data / "database")
     assert "question '1': there is no database 'gone'" in sources.faults[0]
     pipeline = given.pipeline_for(sources.pool, NoModel(), limits=Limits(seconds=0.5))
-    found = given.choose(sources, pipeline)
+    found = given.choose(sources, pipeline, tmp_path / "run")
     assert [record["sql"] for record in found.records] == [COUNT, "", SORTED, ""]
     assert found.lines().splitlines() == [COUNT, OLD, SORTED, export.NOTHING]
-    assert found.unanswered[0].startswith("question '1': ")
-    assert found.unanswered[1] == f"question '3': {given.NONE_GIVEN}"
-    assert [fault.partition(": ")[0] for fault in found.faults[1:]] == [
+    assert found.unanswered == (f"question '3': {given.NONE_GIVEN}",)  # faults name the database of question 1
+    assert [fault.partition(": ")[0] for fault in found.faults[:-1]] == [
         f"{tmp_path / 'A.txt'}, line 1",
         f"{tmp_path / 'A.txt'}, line 3",
     ]
-    assert "limit: " in found.faults[1]
+    assert "limit: " in found.faults[0]
+    assert (tmp_path / "run" / given.FAULTS).read_text().splitlines() == [*found.faults, *found.unanswered]
+
+
+def test_a_run_without_gold_says_what_judges_it(files: list[Path], data: Path, tmp_path: Path) -> None:
+    entries = json.loads((data / "dev.json").read_text())
+    for entry in entries:
+        entry.pop("query")
+    (tmp_path / "asked.json").write_text(json.dumps(entries))
+    chosen(given.read(files, tmp_path / "asked.json", data / "database"), tmp_path / "run")
+    with pytest.raises(DatasetError, match=r"none of its 4 questions has a gold query; .* sqljury eval --gold FILE"):
+        stored.load(tmp_path / "run", data)
+
+
+def test_a_database_that_is_not_there_is_named_once(files: list[Path], data: Path, tmp_path: Path) -> None:
+    entries = json.loads((data / "dev.json").read_text())
+    for entry in entries[1:3]:
+        entry["db_id"] = "gone"
+    (tmp_path / "asked.json").write_text(json.dumps(entries))
+    sources = given.read(files, tmp_path / "asked.json", data / "database")
+    [fault] = [one for one in sources.faults if "gone" in one]
+    assert "asked.json, 2 questions, the first '1': there is no database 'gone'" in fault
 
 
 def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: Path) -> None:
@@ -137,14 +160,18 @@ def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: 
         given.read(files, data / "dev.json", tmp_path)
     with pytest.raises(InputError, match="0 prediction files"):
         read([], data)
-    sources = read(files, data)
+    tables = tmp_path / "tables.json"
+    tables.write_text("[]")
+    sources = given.read(files, data / "dev.json", data / "database", tables=tables)
     for out, message in (
         (files[0], "is an input"),
+        (tables, "is an input"),
+        (tmp_path / "run" / "answers.jsonl", "lies in the folder of the run"),
         (data / "database" / "x.txt", "lies in the folder of the databases"),
         (tmp_path / "no" / "x.txt", "cannot be written"),
     ):
         with pytest.raises(InputError, match=message):
-            given.check_out(out, sources)
+            given.check_out(out, sources, tmp_path / "run")
 
 
 def test_without_a_model_nothing_asks_one(files: list[Path], data: Path) -> None:
@@ -155,7 +182,19 @@ def test_without_a_model_nothing_asks_one(files: list[Path], data: Path) -> None
     with pytest.raises(RecipeError, match=r"\[refine\] asks a model"):
         given.pipeline_for(pool, NoModel(), "tssql", "consistency")
     assert given.pipeline_for(pool, NoModel(), "default").recipe.fix.attempts == 0
-    assert isinstance(open_model("none", cache=False), NoModel)
+    assert isinstance(open_model("none"), NoModel)
+    assert isinstance(open_model("none", ledger=Ledger()), NoModel)
+
+
+def test_another_selector_keeps_what_else_the_recipe_chooses_by(files: list[Path], data: Path, tmp_path: Path) -> None:
+    pool, recipe = read(files, data).pool, tmp_path / "own.toml"
+    save(Weights({"votes_log": 1.0}, {}), tmp_path / "own.json")
+    chooses = f'[select]\nselector = "light"\nweights = "{tmp_path / "own.json"}"\nschema = "linked"\ngroups = 3\n'
+    recipe.write_text(f'summary = "own"\n[[generate]]\ngenerator = "direct"\n{chooses}')
+    part = given.pipeline_for(pool, FakeModel("A"), str(recipe), "tournament").recipe.select
+    assert part == SelectPart("tournament", 3, schema="linked")
+    part = given.pipeline_for(pool, FakeModel("A"), str(recipe), "light").recipe.select
+    assert part.weights == str(tmp_path / "own.json")
 
 
 def test_a_model_repairs_what_fails_where_the_recipe_says_so(files: list[Path], data: Path) -> None:
@@ -188,3 +227,77 @@ def test_a_file_beyond_all_measure_is_not_read(files: list[Path], data: Path) ->
         file.truncate(MOST_BYTES + 1)  # no such space is taken on disk
     with pytest.raises(DatasetError, match=r"A.txt: has .* bytes, more than"):
         read(files, data)
+
+
+def sampled(tmp_path: Path) -> list[Path]:
+    """Eight samples of one system that are wrong about the first question, and two systems with a query each."""
+    lists = [[OLD] * 5 + ["SELECT 7"] * 3, [OLD, "SELECT name FROM cat"], [SORTED], [DOGS, 7]]
+    (tmp_path / "many.json").write_text(json.dumps(lists))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("\n".join((COUNT, OLD, SORTED, DOGS)) + "\n")
+    return [tmp_path / name for name in ("many.json", "one.txt", "two.txt")]
+
+
+def test_samples_of_one_system_share_its_vote(data: Path, tmp_path: Path) -> None:
+    files, out = sampled(tmp_path), tmp_path / "run"
+    sources = read(files, data)
+    assert [fault.partition(": ")[0] for fault in sources.faults] == [f"{files[0]}, entry 3, query 2"]
+    found = chosen(sources, out)
+    assert [record["sql"] for record in found.records] == [COUNT, OLD, SORTED, DOGS]
+    assert found.counts == {"many": 3, "one": 1, "two": 0}
+    assert [one.get("weight") for one in found.records[0]["candidates"]] == [0.125] * 8 + [None] * 2
+    assert (out / given.FAULTS).read_text().splitlines() == list(sources.faults)
+    by_query = given.read(files, data / "dev.json", data / "database", votes="queries")
+    assert chosen(by_query).records[0]["sql"] == OLD
+    with pytest.raises(DatasetError, match=r"other settings \(dataset.votes"):
+        chosen(by_query, out)
+
+
+def test_analyses_and_other_selectors_keep_the_weights(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    chosen(read(sampled(tmp_path), data), out)
+    run = stored.load(out, data)
+    assert run.generators == ("many", "one", "two")
+    first = run.questions[0]
+    assert first.voted(first.candidates) == COUNT
+    file = choices.select(out, data, FakeModel("A"), SelectPart("consistency"))
+    assert json.loads(file.read_text().splitlines()[0])["scores"] == [2.0, 0.625, 0.375]
+    with of_run(folder.described(out), data, out) as databases:
+        verdicts = report.judge_run(folder.records(out), databases)
+    assert verdicts[0].steps["votes"]
+    lines = (out / folder.ANSWERS).read_text()
+    for weight in ("0", "-1", "true", "1e400", '"1"', "1e-9", "8"):
+        (out / folder.ANSWERS).write_text(lines.replace('"weight": 0.125', f'"weight": {weight}', 1))
+        with pytest.raises(DatasetError, match="weight is not a share of a vote"):
+            folder.records(out)
+
+
+def test_a_sample_that_hangs_is_named_by_its_line(data: Path, tmp_path: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    lines = [{"id": 0, "sql": COUNT}, {"id": 0, "sql": endless}, *({"id": at, "sql": "SELECT 1"} for at in (1, 2, 3))]
+    (tmp_path / "A.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    sources = read([tmp_path / "A.jsonl"], data)
+    pipeline = given.pipeline_for(sources.pool, NoModel(), limits=Limits(seconds=0.5))
+    [fault] = given.choose(sources, pipeline).faults
+    assert fault.startswith(f"{tmp_path / 'A.jsonl'}, line 2: limit: ")
+
+
+def test_weights_of_the_users_own(files: list[Path], data: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    save(Weights({"votes_log": -1.0}, {}), own)  # the fewer votes, the better
+    sources, out = read(files, data), tmp_path / "run"
+    pipeline = given.pipeline_for(sources.pool, NoModel(), weights=str(own))
+    found = given.choose(sources, pipeline, out)
+    assert found.records[0]["sql"] == "SELECT 7"
+    save(Weights({"votes_log": -2.0}, {}), own)
+    with pytest.raises(DatasetError, match=r"other settings \(weights"):
+        given.choose(sources, given.pipeline_for(sources.pool, NoModel(), weights=str(own)), out)
+    with pytest.raises(InputError, match="--weights are for --selector light"):
+        given.pipeline_for(sources.pool, NoModel(), selector="consistency", weights=str(own))
+    own.write_text("{}")
+    with pytest.raises(InputError, match=r"own\.json"):
+        given.pipeline_for(sources.pool, NoModel(), weights=str(own))
+    own.unlink()
+    save(Weights({"critic": 1.0}, {}), own)
+    with pytest.raises(RecipeError, match="ask a model"):
+        given.pipeline_for(sources.pool, NoModel(), weights=str(own))

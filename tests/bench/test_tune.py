@@ -74,7 +74,8 @@ def search(data: Path, tmp_path: Path) -> Tune:
     def search(model: FakeModel, wanted: Search = FORMS, start: Recipe = ONE, **more: Any) -> tune.Tuned:
         examples = spider.load(data, "dev")[: more.pop("limit", None)]
         dataset = {"name": "spider", "data": str(data), "split": more.pop("split", "dev")}
-        return tune.tune(examples, Pipeline(start, model), tmp_path / "out", dataset, wanted, **more)
+        out = tmp_path / more.pop("out", "out")
+        return tune.tune(examples, Pipeline(start, model), out, dataset, wanted, **more)
 
     return search
 
@@ -100,7 +101,78 @@ def test_where_nothing_helps_the_recipe_stays(search: Tune, tmp_path: Path) -> N
     assert (found.gain, found.better, found.recipe) == (None, False, ONE)
     assert "no variant was better" in found.verdict
     assert recipes.load(str(tmp_path / "out" / "recipe.toml")).schema == ONE.schema
-    assert "not better than 66.7 %" in (tmp_path / "out" / "tune.md").read_text()
+    table = (tmp_path / "out" / "tune.md").read_text()
+    assert "not better than 66.7 %" in table
+    assert "\nNo variant was better on the tuning half, so the recipe is the starting one.\n" in table
+
+
+def test_a_search_without_variants_says_so(search: Tune) -> None:
+    found = search(FakeModel(unhelped), Search(steps=("stops",), rounds=1))
+    assert found.verdict == "these steps have no variant of the starting recipe, so the recipe is the starting one"
+    right = search(FakeModel(lambda call: f"SELECT name FROM cat WHERE age > {age_of(call)}"), out="right")
+    assert right.verdict.startswith("the starting recipe is right on all tuning questions")
+    assert len(right.rows) == 1
+
+
+def test_a_further_search_begins_with_the_recipe_that_was_found(search: Tune, tmp_path: Path) -> None:
+    first = search(FakeModel(helped))
+    said: list[str] = []
+    found = search(FakeModel(helped), Search(steps=("values",), rounds=1), say=said.append)
+    assert (found.recipe, found.better, found.gain) == (first.recipe, True, first.gain)
+    assert any("begins with" in line and "100.0 %" in line for line in said)
+    assert recipes.load(str(tmp_path / "out" / "recipe.toml")).schema == first.tuned.schema
+    assert found.rows == first.rows
+    table = (tmp_path / "out" / "tune.md").read_text()
+    assert "the schema as mschema" in table
+    assert "The tuned recipe is better" in table
+
+
+def test_a_further_search_goes_on_from_the_recipe_that_was_found(search: Tune, tmp_path: Path) -> None:
+    def partly(call: Call) -> str:
+        age = age_of(call)
+        right = age % 3 == 0 if "CREATE TABLE" in call.prompt else age % 3 < 2
+        return f"SELECT name FROM cat WHERE age {'>' if right else '<'} {age}"
+
+    first = search(FakeModel(partly))
+    assert first.better
+    second = search(FakeModel(partly), Search(steps=("counts",), rounds=1))
+    assert second.recipe == first.recipe
+    assert [row.change for row in second.rows] == [*(row.change for row in first.rows), "three samples more"]
+    assert second.rows[-1].outcome == "not better than 66.7 %"
+    (tmp_path / "out" / "tuned.toml").write_text("broken = ")
+    (tmp_path / "out" / "rows.jsonl").write_text('{"step": 3}\nnone\n')
+    third = search(FakeModel(partly), Search(steps=("counts",), rounds=1))
+    assert (third.recipe, [row.step for row in third.rows]) == (ONE, ["start", "1 counts"])
+
+
+def test_what_was_found_is_kept_where_a_further_search_finds_less(search: Tune, data: Path, tmp_path: Path) -> None:
+    checked = {one.db_id[-1] for one in halves(spider.load(data, "dev"))[1]}
+
+    def says(call: Call) -> str:
+        """Other forms help; samples help on the tuning half, and on the checking half they are all wrong."""
+        age, number = age_of(call), re.findall(r"cat \d of (\d)", call.prompt)[0]
+        right = age < 4 if "CREATE TABLE" in call.prompt else age < 6
+        right = number not in checked if call.sampling.temperature else right
+        return f"SELECT name FROM cat WHERE age {'>' if right else '<'} {age}"
+
+    first = search(FakeModel(says))
+    assert first.better
+    found = search(FakeModel(says), Search(steps=("counts",), rounds=1))
+    assert [row.outcome for row in found.rows if row.step == "1 counts"] == ["better than 83.3 %: taken"]
+    assert (found.recipe, found.gain) == (first.recipe, first.gain)
+    assert recipes.load(str(tmp_path / "out" / "recipe.toml")).generate == ONE.generate
+
+
+def test_a_recipe_that_was_found_and_is_too_slow_now_is_left(search: Tune, tmp_path: Path) -> None:
+    search(FakeModel(helped))
+    lines = (tmp_path / "out" / "trials.jsonl").read_text().splitlines()
+    slow = [{**json.loads(line)} for line in lines]
+    start = trials.digest(ONE)
+    slow = [{**line, "seconds": 0.0 if line["recipe"] == start else 9.0} for line in slow]
+    (tmp_path / "out" / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in slow))
+    found = search(FakeModel(helped), Search(seconds=5, steps=("forms",), rounds=1))
+    assert found.recipe == ONE
+    assert {row.outcome for row in found.rows[1:]} == {"takes more than 5 s a question"}
 
 
 def test_a_gain_within_chance_is_not_taken(search: Tune, data: Path, tmp_path: Path) -> None:
@@ -165,6 +237,24 @@ def test_a_variant_that_cannot_run_is_a_line_of_the_table(search: Tune) -> None:
     assert failed == ["there is no adapter | +mine"] * 2
     assert found.better
     assert "there is no adapter / +mine" in tune.markdown(found)
+
+
+def test_the_base_model_is_tried_beside_the_adapter_that_is_worn(search: Tune) -> None:
+    asked: list[str] = []
+
+    def opened(name: str) -> FakeModel:
+        asked.append(name)
+        return FakeModel(helped, name="base+none")
+
+    model = FakeModel(unhelped, name="base+mine@0123abcd")
+    start = Recipe("two", generate=(GeneratePart(), GeneratePart(samples=2, temperature=0.8)))
+    wanted = Search(steps=("adapters",), adapters=("mine", "yours"), rounds=1)
+    found = search(model, wanted, start, opened=opened)
+    expected = ["all queries by {}", "samples by {}", "one more query by {}"]
+    changes = [row.change for row in found.rows if row.step == "1 adapters"]
+    writers = ("the adapter yours", "the base model")
+    assert sorted(changes) == sorted(text.format(writer) for writer in writers for text in expected)
+    assert set(asked) == {"+yours", "+none"}
 
 
 def test_a_service_that_is_away_ends_the_search(search: Tune) -> None:

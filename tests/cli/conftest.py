@@ -16,7 +16,7 @@ from sqljury import FakeModel
 from sqljury.cli import main
 from sqljury.llm import open as opening
 model = FakeModel(sys.argv[1])
-opening._bare = lambda name: model
+opening._bare = lambda name, _together: model
 sys.argv = ["sqljury", *sys.argv[2:]]
 main()
 """

@@ -21,6 +21,9 @@ def test_denied_columns_are_refused_and_others_answered(start: Start, zoo: Path,
         timeout=60
     )
     assert [row[0] for row in json.loads(out)["rows"]] == [1, 2, 3]
+    only = ("--only-rows", "animal: id > 1", "--only-rows", "animal: id < 3")
+    out, _ = start("SELECT id FROM animal", *ask, *only).communicate(timeout=60)
+    assert json.loads(out)["rows"] == [[2]]
     out, _ = start("SELECT name FROM animal LIMIT 1", *ask, "--allow", "animal.name").communicate(timeout=60)
     assert json.loads(out)["rows"] == [["ant"]]
 
@@ -29,6 +32,7 @@ def test_a_rule_that_matches_nothing_is_wrong_usage(start: Start, zoo: Path, tmp
     for more, words in (
         (("--deny", "animal.foto"), "deny: 'animal.foto' matches no table or column"),
         (("--mask", "a.b.c.d"), "is not a pattern"),
+        (("--only-rows", "moon: id = 1"), "rows: "),
         (("--access", str(tmp_path / "none.toml")), "cannot be read"),
     ):
         process = start("SELECT 1", "ask", "Which?", "--db", str(zoo), *more)

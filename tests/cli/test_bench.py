@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 
 from sqljury import FakeModel
 from sqljury.cli import bench, ladder
-from sqljury.errors import InputError
+from sqljury.errors import DatasetError, InputError
 
 Start = Callable[..., "subprocess.Popen[str]"]
 SQLJURY = Path(sys.executable).with_name("sqljury")
@@ -258,7 +259,7 @@ def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider:
 def test_repeated_runs_and_the_ladder_print_their_tables(
     spider: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sqljury.llm.open._bare", lambda _: FakeModel("SELECT count(*) FROM animal"))
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda _, __: FakeModel("SELECT count(*) FROM animal"))
     out, figures = tmp_path / "runs", tmp_path / "figures.json"
     bench.spider(spider, out, seeds="1,2", recipe="fast", json_file=figures)
     assert json.loads((out / "seed2" / "run.json").read_text())["seed"] == 2
@@ -268,7 +269,7 @@ def test_repeated_runs_and_the_ladder_print_their_tables(
     monkeypatch.setattr("sqljury.llm.open._bare", None)
     bench.spider(spider, out, seeds="1,2", recipe="fast")
     assert capsys.readouterr().out == first, "finished runs are only judged"
-    monkeypatch.setattr("sqljury.llm.open._bare", lambda _: FakeModel("SELECT count(*) FROM animal"))
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda _, __: FakeModel("SELECT count(*) FROM animal"))
     ladder.ladder(spider, tmp_path / "ladder", samples="1,2", json_file=figures.with_name("ladder.json"))
     shown = capsys.readouterr().out
     for step in ("write", "+ link", "votes", "independent", "joint", "bracket", "oracle"):
@@ -277,3 +278,25 @@ def test_repeated_runs_and_the_ladder_print_their_tables(
     for wrong in ("0,2", "x", "65"):
         with pytest.raises(InputError, match="--samples"):
             ladder.ladder(spider, tmp_path / "ladder", samples=wrong)
+
+
+def test_a_run_records_its_databases_and_cache_and_is_refused_on_changed_ones(
+    spider: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda _, __: FakeModel("SELECT count(*) FROM animal"))
+    out, steps = tmp_path / "run", tmp_path / "ladder"
+    bench.spider(spider, out, recipe="fast")
+    ladder.ladder(spider, steps, samples="1")
+    for folder in (out, steps / "link"):
+        described = json.loads((folder / "run.json").read_text())
+        assert described["cache"] is False
+        assert len(described["dataset"]["schemas"]) == 16
+    with pytest.raises(DatasetError, match=r"other settings \(cache"):
+        bench.spider(spider, out, recipe="fast", cache=True)
+    with sqlite3.connect(spider / "database" / "zoo" / "zoo.sqlite") as db:
+        db.execute("CREATE TABLE keeper (id INTEGER)")
+    db.close()
+    with pytest.raises(DatasetError, match=r"other settings \(dataset.schemas"):
+        bench.spider(spider, out, recipe="fast")
+    with pytest.raises(DatasetError, match=r"other settings \(dataset.schemas"):
+        ladder.ladder(spider, steps, samples="1")

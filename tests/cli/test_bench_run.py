@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,13 +66,39 @@ def test_from_questions_to_a_report(start: Start, questions: tuple[str, ...], tm
     assert (code, json.loads(shown)["ex"]["right"]) == (0, 2), error
 
 
+def test_a_limit_in_dollars_counts_what_was_spent_without_a_price(
+    start: Start, questions: tuple[str, ...], tmp_path: Path
+) -> None:
+    out, price = str(tmp_path / "run"), ("--price", "100000/100000")
+    bench = ("bench", "run", *questions, "--out", out)
+    assert ended(start("SELECT count(*) FROM animal", *bench, "--max-calls", "1"))[0] == 6
+    spent = json.loads(ended(start("", "cost", out, "--output", "json", *price))[1])["spent"]["usd"]
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench, *price, "--max-usd", "1"))
+    assert (code, f"{spent:,.6g} spent" in error) == (6, True), error
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench, *price))
+    assert code == 0, error
+    code, shown, error = ended(start("", "cost", out))
+    assert (code, "1 of 2 calls have no price" in error) == (0, True), shown + error
+    assert "no price" not in ended(start("", "cost", out, *price))[2]
+
+
 def test_a_changed_run_is_refused_unless_begun_anew(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "run"
     bench = ("bench", "run", *questions, "--out", str(out))
     assert ended(start("SELECT 3", *bench))[0] == 0
-    code, _, error = ended(start("SELECT 3", *bench, "--seed", "3"))
-    assert (code, "seed was 0, is 3" in error, "--force-new" in error) == (2, True, True)
-    code, _, error = ended(start("SELECT 3", *bench, "--seed", "3", "--force-new"))
+    code, _, error = ended(start("SELECT 3", *bench, "--seed", "3", "--cache"))
+    assert (code, "seed was 0, is 3" in error, "cache was false, is true" in error) == (2, True, True)
+    (tmp_path / "data" / "databases").rename(tmp_path / "data" / "moved")
+    moved = [one.replace("databases", "moved") for one in bench]
+    code, _, error = ended(start("SELECT 3", *moved))
+    assert code == 0, error
+    assert json.loads((out / "run.json").read_text())["dataset"]["folder"] == "moved"
+    with sqlite3.connect(tmp_path / "data" / "moved" / "zoo" / "zoo.sqlite") as db:
+        db.execute("CREATE TABLE keeper (id INTEGER)")
+    db.close()
+    code, _, error = ended(start("SELECT 3", *moved))
+    assert (code, "dataset.schemas was" in error, "--force-new" in error) == (2, True, True), error
+    code, _, error = ended(start("SELECT 3", *moved, "--seed", "3", "--force-new"))
     assert code == 0, error
     assert "before-1" in error
     assert json.loads((out / "before-1" / "run.json").read_text())["seed"] == 0
@@ -82,8 +112,10 @@ def test_options_that_do_not_go_together(start: Start, questions: tuple[str, ...
     for options, words in (
         (("--price", "1/2", "--prices", str(prices)), "--price and --prices both say"),
         (("--max-usd", "1"), "needs the model's price"),
-        (("--max-usd", "1", "--prices", str(prices)), "needs the model's price"),
-        (("--dataset", "bird"), "--db-dir names the databases of a file"),
+        (("--max-usd", "1", "--prices", str(prices)), "table of prices has none for the model 'fake'"),
+        (("--prices", str(prices)), "table of prices has none for the model 'fake'"),
+        (("--price", "nan/1"), "not a price"),
+        (("--dataset", "bird"), "--db-dir names the databases of a file of questions, and"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
         assert (code, words in error) == (2, True), error
@@ -121,6 +153,25 @@ def test_a_context_folder_is_a_dataset(start: Start, zoo: Path, tmp_path: Path) 
     assert (code, "has access rules" in error) == (2, True), error
 
 
+def test_a_limit_with_several_in_flight_throws_no_answer_away(
+    start: Start, questions: tuple[str, ...], tmp_path: Path
+) -> None:
+    mine, out = tmp_path / "mine.jsonl", tmp_path / "run"
+    mine.write_text("".join(line.replace('"id": "', f'"id": "{at}') for at in "123" for line in mine.open()))
+    bench = ("bench", "run", *questions, "--out", str(out), "--batch", "2", "--price", "1/2")
+    answered = 0
+    for limit in ("1", "3"):  # raised in small steps, each of which brings answers
+        code, _, error = ended(start("SELECT count(*) FROM animal", *bench, "--max-calls", limit))
+        assert (code, f"limit of {limit} calls" in error) == (6, True), error
+        before, answered = answered, len((out / "answers.jsonl").read_text().splitlines())
+        assert before < answered < 6
+    _, shown, error = ended(start("", "cost", str(out), "--output", "json"))
+    figures = json.loads(shown)
+    assert (figures["spent"]["calls"], figures["broken_off"]["calls"]) == (answered, 0), error
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench, "--max-calls", "20", "--max-usd", "1"))
+    assert code == 0, error
+
+
 def test_questions_in_flight_at_once(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "run"
     bench = ("bench", "run", *questions, "--out", str(out), "--batch", "4")
@@ -132,9 +183,27 @@ def test_questions_in_flight_at_once(start: Start, questions: tuple[str, ...], t
     code, shown, error = ended(start("", "scale", str(out), "--rates", "5", "--out", str(tmp_path / "scale.html")))
     assert (code, "2 workers" in shown) == (0, True), error
     assert "<svg" in (tmp_path / "scale.html").read_text()
-    code, _, error = ended(start("", "scale", str(out), "--rates", "fast"))
-    assert (code, "--rates" in error) == (2, True), error
+    for option, wrong in (("--rates", "fast"), ("--workers", "0.5"), ("--workers", "2.7")):
+        code, _, error = ended(start("", "scale", str(out), option, wrong))
+        assert (code, option in error) == (2, True), error
     code, _, error = ended(start("SELECT 1", *bench, "--workers", "2"))
     assert (code, "--workers is for --cluster" in error) == (2, True), error
     code, _, error = ended(start("SELECT 1", *bench, "--cluster", "http://127.0.0.1"))
     assert (code, "ray://" in error) == (2, True), error
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+@pytest.mark.parametrize("batch", ["1", "2"])
+def test_a_signal_stops_a_run_that_can_go_on(
+    start: Start, questions: tuple[str, ...], tmp_path: Path, batch: str
+) -> None:
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    out = tmp_path / "run"
+    process = start(endless, "bench", "run", *questions, "--out", str(out), "--batch", batch, "--timeout", "60")
+    for _ in range(600):
+        if (out / "calls.jsonl").is_file() and (out / "calls.jsonl").stat().st_size:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    code, _, error = ended(process)
+    assert (code, error) == (130, "sqljury: stopped; the same command goes on with the run\n")

@@ -55,7 +55,8 @@ def test_a_conversation(session: Session, capsys: pytest.CaptureFixture[str]) ->
     listed = said(talk, "\\help", capsys)
     assert all(entry in listed for entry in HELP)
     assert said(talk, "  ", capsys) == ""
-    assert said(talk, "\\quit", capsys, goes_on=False) == ""
+    for leaving in ("\\quit", "exit", "Quit"):
+        assert said(talk, leaving, capsys, goes_on=False) == ""
 
 
 def test_errors_end_nothing(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,12 @@ import pytest
 import sqljury
 from sqljury import Candidate
 from sqljury.cli import choose
-from sqljury.errors import DatasetError, InputError, NoAnswerError
+from sqljury.cli.ask import Output
+from sqljury.errors import DatasetError, InputError, NoAnswerError, RecipeError
+from sqljury.stages.select.light import Weights
+from sqljury.stages.weights import save
+
+FILES = {"pred": [Path("a")], "questions": Path("q"), "db_dir": Path("d"), "out": Path("o")}
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -77,6 +82,17 @@ def test_mistakes_end_with_documented_codes(start: Start, files: list[str | Path
             {"question": "How many?", "db": "x.db", "sql": [Path("a")], "out": Path("b")},
             "--out is for prediction files",
         ),
+        (
+            {"question": "How many?", "db": "x.db", "sql": [Path("a")], "pred_format": "bird"},
+            "--pred-format is for pre",
+        ),
+        (
+            {"question": "How many?", "db": "x.db", "sql": [Path("a")], "votes": choose.Votes.QUERIES},
+            "--votes is for pre",
+        ),
+        ({**FILES, "evidence": "x"}, "--evidence is for one question, .* have their own 'evidence'; leave it out"),
+        ({**FILES, "explain": True}, "--explain is for one question"),
+        ({**FILES, "output": Output.JSON}, "--output is for one question"),
     ],
 )
 def test_options_that_do_not_go_together(arguments: dict[str, Any], message: str) -> None:
@@ -97,6 +113,21 @@ def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
     answer = json.loads(out)
     assert (code, answer["sql"]) == (0, "SELECT name -- which\nFROM animal")
     assert [len(one["fixes"]) for one in answer["candidates"]] == [0, 0, 1]
+    assert [one["generator"] for one in answer["candidates"]] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("more", [{"selector": "tournament"}, {"recipe": "tssql"}])
+def test_none_is_no_model_with_the_cache_too(
+    files: list[str | Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, str]
+) -> None:
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path / "cache"))
+    pred = [Path(tmp_path / f"{name}.txt") for name in "ABC"]
+    asked, out = {"questions": tmp_path / "asked.json", "db_dir": tmp_path / "db"}, tmp_path / "out.txt"
+    with pytest.raises(RecipeError, match="asks a model; name one with --model"):
+        choose.choose(pred=pred, **asked, out=out, model="none", **more)
+    (tmp_path / "C.txt").write_text("SELECT 1\nSELECT nothing FROM nowhere\n")
+    choose.choose(pred=pred[2:], **asked, out=out, model="none", recipe="default")  # would ask for a repair
+    assert out.read_text() == "SELECT 1\nSELECT nothing FROM nowhere\n"
 
 
 def test_files_that_hold_no_query(zoo: Path, tmp_path: Path) -> None:
@@ -120,3 +151,35 @@ def test_one_question_in_python(zoo: Path) -> None:
         sqljury.choose("How many?", zoo, [], model="none")
     with pytest.raises(NoAnswerError):
         sqljury.choose("How many?", zoo, ["SELECT x FROM y"], model="none")
+
+
+def test_samples_in_one_file_and_weights_of_the_users_own(
+    files: list[str | Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "A.txt").write_text("SELECT id FROM animal\n" * 3 + "\n" + "SELECT name FROM animal\n" * 2)
+    pred, out, own = [tmp_path / "A.txt", tmp_path / "B.txt"], tmp_path / "out.txt", tmp_path / "own.json"
+    asked: dict[str, Any] = {"questions": tmp_path / "asked.json", "db_dir": tmp_path / "db", "out": out}
+    by_votes = {"model": "none", "selector": "consistency"}
+    choose.choose(pred=pred[::-1], **asked, **by_votes)
+    assert out.read_text().splitlines()[0] == "SELECT count(*) FROM animal"
+    choose.choose(pred=pred[::-1], **asked, **by_votes, votes=choose.Votes.QUERIES)
+    assert out.read_text().splitlines()[0] == "SELECT id FROM animal"
+    save(Weights({"rows_log": 1.0}, {}), own)
+    choose.choose(pred=pred[::-1], **asked, model="none", weights=str(own))
+    assert out.read_text().splitlines()[0] == "SELECT id FROM animal"
+    assert "1 of B" in capsys.readouterr().err
+    with pytest.raises(InputError, match="--weights are for"):
+        choose.choose(pred=pred, **asked, **by_votes, weights=str(own))
+
+
+def test_candidates_of_one_system_share_its_vote_in_python(zoo: Path, tmp_path: Path) -> None:
+    samples = [Candidate("SELECT 7", "many")] * 3
+    given = [Candidate("SELECT count(*) FROM animal", "one"), *samples]
+    asked: dict[str, Any] = {"model": "none", "selector": "consistency"}
+    answer = sqljury.choose("How many animals?", zoo, given, **asked)
+    assert answer.sql == given[0].sql
+    assert answer.agreement == 0.25  # of the candidates, whatever their votes
+    assert sqljury.choose("How many animals?", zoo, given, votes="queries", **asked).sql == "SELECT 7"
+    save(Weights({"rows_log": 1.0}, {}), tmp_path / "own.json")
+    asked = {"model": "none", "weights": str(tmp_path / "own.json")}
+    assert sqljury.choose("Which?", zoo, ["SELECT 7", "SELECT id FROM animal"], **asked).sql == "SELECT id FROM animal"

@@ -27,7 +27,7 @@ from sqljury.cli import main
 from sqljury.llm import open as opening
 says = sys.argv[1:3]
 model = FakeModel(lambda call: says)
-opening._bare = lambda name: model
+opening._bare = lambda name, _together: model
 sys.argv = ["sqljury", *sys.argv[3:]]
 main()
 """
@@ -106,12 +106,22 @@ def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
     assert explanation.chosen(found) is found
 
 
-@pytest.mark.parametrize(("typed", "rows"), [("2\n", "182"), ("\n", "340"), ("x\n2\n", "182"), ("\x04", "340")])
-def test_a_user_at_a_terminal_chooses(shop: Path, tmp_path: Path, typed: str, rows: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "rows", "more"),
+    [
+        ("2\n", "182", ()),
+        ("\n", "340", ()),
+        ("x\n2\n", "182", ()),
+        ("\x04", "340", ()),
+        ("1\n", "340", ("--min-confidence", "0.98")),
+        ("2\n", "182", ("--min-confidence", "0.98", "--explain")),
+    ],
+)
+def test_a_user_at_a_terminal_chooses(shop: Path, tmp_path: Path, typed: str, rows: str, more: tuple[str, ...]) -> None:
     mine, theirs = pty.openpty()
     environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache"), "TERM": "dumb", "COLUMNS": "120"}
     command = [sys.executable, "-c", PROGRAM, PIECES, ROWS, "ask", "How many pieces came back?", "--db", str(shop)]
-    command += ["--recipe", str(Path(__file__).parents[1] / "eight.toml"), "--no-cache"]
+    command += ["--recipe", str(Path(__file__).parents[1] / "eight.toml"), "--no-cache", *more]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
@@ -125,8 +135,9 @@ def test_a_user_at_a_terminal_chooses(shop: Path, tmp_path: Path, typed: str, ro
     finally:
         os.close(mine)
         process.wait(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == 0, shown.decode()
     assert b"can be read in two ways" in before
+    assert ("How the answer came about" in shown.decode()) == ("--explain" in more)
     table = shown.decode().split("1 row.")[0]
     assert rows in table
     assert ("182" if rows == "340" else "340") not in table

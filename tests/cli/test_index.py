@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,19 @@ def test_build_says_what_it_did(zoo: Path, sqljury) -> None:  # type: ignore[no-
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("3 values of 1 column\n")
     assert ".index (" in done.stdout
+
+
+def test_several_are_built_side_by_side(zoo: Path, tmp_path: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    copies = [tmp_path / f"zoo{number}.sqlite" for number in range(3)]
+    for copy in copies:
+        shutil.copy(zoo, copy)
+    done = sqljury("build", *copies, "--processes", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert sorted(line for line in lines if line.endswith(":")) == [f"{copy}:" for copy in copies]
+    assert lines.count("3 values of 1 column") == len({line for line in lines if ".index (" in line}) == 3
+    done = sqljury("build", *copies, tmp_path / "nowhere.sqlite")
+    assert (done.returncode, "nowhere.sqlite" in done.stderr) == (3, True)
 
 
 def test_search_builds_and_finds(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]

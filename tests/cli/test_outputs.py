@@ -27,7 +27,7 @@ def test_other_files_stay_as_they_are(tmp_path: Path, content: str) -> None:
     file = tmp_path / "gold.txt"
     file.write_bytes(before := content.encode(errors="surrogateescape"))
     with (
-        pytest.raises(InputError, match=r"gold\.txt: exists and is not a table of this kind"),
+        pytest.raises(InputError, match=r"gold\.txt: exists and was not written by this command"),
         table_file(file, HEADER),
     ):
         pass

@@ -95,6 +95,25 @@ def test_the_approved_pairs(folder: Path, start: Start) -> None:
     assert (code, out.splitlines()[-1]) == (10, "1 of 2 passed.")
 
 
+def test_a_database_that_is_gone_breaks_its_pairs_alone(folder: Path, start: Start) -> None:
+    with (folder / "sqljury.toml").open("a") as file:
+        file.write('[databases.gone]\nurl = "gone.db"\n')
+    pair = {"question": "How many animals?", "sql": "SELECT count(*) FROM animal"}
+    lines = [json.dumps({**pair, "db_id": name}) + "\n" for name in ("beasts", "gone")]
+    (folder / "examples.jsonl").write_text("".join(lines))
+    code, out, error = run(start, "", "test", "--sql-only", "--junit", "out.xml", cwd=folder)
+    assert (code, out.splitlines()[-1]) == (10, "1 of 2 passed."), error
+    assert "gone.db: no such file" in out
+    suite = ElementTree.parse(folder / "out.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("errors")) == ("2", "1")
+    with (folder / "sqljury.toml").open("a") as file:
+        file.write('[databases.unset]\nurl = "${SQLJURY_UNSET}"\n')
+    (folder / "out.xml").unlink()
+    code, out, error = run(start, "", "test", "--sql-only", "--junit", "out.xml", cwd=folder)
+    assert (code, "SQLJURY_UNSET is not set" in error) == (2, True)
+    assert ElementTree.parse(folder / "out.xml").getroot()[0].get("tests") == "2"
+
+
 def test_importing_the_commands_does_not_load_pydantic() -> None:
     code = "import sys, sqljury, sqljury.cli, sqljury.project; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

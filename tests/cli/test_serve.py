@@ -5,16 +5,20 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import tomllib
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sqljury import FakeModel, Session
+from sqljury.cli import serve
 from sqljury.web.tokens import digest
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -115,5 +119,53 @@ def test_a_context_folder_is_served_with_what_it_says(start: Start, zoo: Path, t
     assert post("/v1/feedback", {"id": answer["id"], "good": True}) == {"id": answer["id"], "kept": "folder"}
     (line,) = (tmp_path / "feedback.jsonl").read_text().splitlines()
     assert json.loads(line)["db_id"] == "beasts"
+    process.send_signal(signal.SIGINT)
+    ended(process)
+
+
+TWO_MODELS = """
+[databases.shop]
+url = "{zoo}"
+recipe = "fast"
+model = "openai:x@http://127.0.0.1:9/v1"
+[databases.hr]
+url = "{zoo}"
+recipe = "default"
+[databases.copy]
+url = "{zoo}"
+recipe = "default"
+"""
+
+
+@pytest.mark.parametrize(("model", "names"), [(None, ["x", "one", "one"]), ("two", ["two", "two", "two"])])
+def test_each_database_is_asked_by_its_own_recipe_and_model(
+    zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, names: list[str]
+) -> None:
+    (tmp_path / "sqljury.toml").write_text(TWO_MODELS.format(zoo=zoo))
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda spec, _: FakeModel("SELECT 1", name=spec))
+    monkeypatch.setenv("SQLJURY_MODEL", "one")
+    with ExitStack() as stack:
+        opened = serve._opened(stack, ["shop", "hr", "copy"], str(tmp_path), [], [])
+        bases = [one.base for one in serve._with_bases(stack, opened, Session, None, model).values()]
+        assert all(base is not None for base in bases)
+        assert [base.pipeline.recipe.name for base in bases if base] == ["fast", "default", "default"]
+        assert [base.pipeline.model.name.partition("@")[0].removeprefix("openai:") for base in bases if base] == names
+        assert bases[1] is bases[2]  # the weights are loaded once
+
+
+def test_a_folders_databases_are_served_by_their_own_recipes(start: Start, zoo: Path, tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).parents[1] / "eight.toml", tmp_path)
+    (tmp_path / "sqljury.toml").write_text(
+        f'[databases.one]\nurl = "{zoo}"\nrecipe = "fast"\n[databases.many]\nurl = "{zoo}"\nrecipe = "eight.toml"\n'
+    )
+    process = start("SELECT name FROM animal", "serve", "--project", str(tmp_path), "--port", "0")
+    place, _ = address(process)
+    connection = http.client.HTTPConnection(place, timeout=120)
+    candidates = []
+    for name in ("one", "many"):
+        body = json.dumps({"database": name, "question": "Which animals are there?"})
+        connection.request("POST", "/v1/ask", body, {"Content-Type": "application/json"})
+        candidates.append(len(json.loads(connection.getresponse().read())["candidates"]))
+    assert candidates == [1, 8]
     process.send_signal(signal.SIGINT)
     ended(process)

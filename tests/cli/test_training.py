@@ -9,7 +9,7 @@ import pytest
 
 from sqljury.cli import _guarded
 from sqljury.llm import models
-from sqljury.train import lora
+from sqljury.train import card, lora
 from sqljury.train.settings import Settings
 
 
@@ -18,6 +18,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Path, Settings]]:
     """What the trainer is called with."""
     calls: list[tuple[Path, Path, Settings]] = []
     monkeypatch.setattr(lora, "train", lambda data, out, settings, note: calls.append((data, out, settings)))
+    monkeypatch.setattr(card, "has_learned", lambda out: out.name == "run")
     return calls
 
 
@@ -37,3 +38,24 @@ def test_options_and_presets(given: list[tuple[Path, Path, Settings]], capsys: p
     assert _guarded(["train", "linker", *command, "--memory", "a lot"]) == 2
     assert "'a lot' is not a size of memory" in capsys.readouterr().err
     assert not given
+
+
+def test_nothing_that_was_learned_is_nothing_to_export(
+    given: list[tuple[Path, Path, Settings]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _guarded(["train", "generator", "set.jsonl", "--out", "idle"]) == 0
+    noted = capsys.readouterr().err
+    assert "the card is in idle; nothing was learned" in noted
+    assert "train export" not in noted
+
+
+def test_a_card_says_whether_anything_was_learned(tmp_path: Path) -> None:
+    for text, learned in (
+        ('{"results": {"kept_step": 0}}', False),
+        ('{"results": {"kept_step": 5}}', True),
+        ('{"results": {}}', True),  # without held-out examples the last step is kept
+        ("[]", False),
+    ):
+        (tmp_path / card.JSON).write_text(text)
+        assert card.has_learned(tmp_path) is learned
+    assert not card.has_learned(tmp_path / "none")

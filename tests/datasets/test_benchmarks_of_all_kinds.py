@@ -97,7 +97,7 @@ def test_a_file_of_ones_own(databases: Path, tmp_path: Path) -> None:
         ("none", {}, DatasetError, "no such file or folder"),
         (".", {}, DatasetError, "has neither database/"),
         (".", {"kind": "spider", "databases": Path()}, InputError, "--db-dir names the databases of a file"),
-        ("mine.jsonl", {}, InputError, "--db-dir names the databases of a file"),
+        ("mine.jsonl", {}, InputError, "is a file of questions: name the folder of its databases with --db-dir"),
         (".", {"kind": "spider", "split": "test"}, DatasetError, "no split 'test'"),
         (".", {"kind": "wiki"}, InputError, "no dataset 'wiki'"),
         (".", {"kind": "cosql"}, DatasetError, "there is no cosql_dev.json"),

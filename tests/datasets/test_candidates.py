@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from math import log
 from pathlib import Path
 
@@ -128,14 +129,66 @@ def test_a_single_line_of_another_database_and_unknown_ids_are_left_out(tmp_path
 
 
 def test_ids_that_are_not_these_questions(tmp_path: Path) -> None:
-    [twice] = written(tmp_path, A_jsonl='{"id": 0, "sql": "A"}\n{"id": 0, "sql": "B"}\n')
-    with pytest.raises(DatasetError, match="line 2: the id '0' was given before"):
-        load([twice], examples("pets"))
     [others] = written(tmp_path, B_jsonl='{"id": "x", "sql": "A"}\n{"id": "y", "sql": "B"}\n')
     with pytest.raises(DatasetError, match="no question with the id 'x', nor with those of 2 of 2"):
         load([others], examples("pets", "pets"))
     with pytest.raises(DatasetError, match="no questions"):
         load([others], [])
+
+
+@pytest.mark.parametrize("ids", [(1, 2, 3), (1, 3)])
+def test_ids_that_count_from_one_are_not_those_of_the_questions(tmp_path: Path, ids: tuple[int, ...]) -> None:
+    lines = "".join(f'{{"id": {id_}, "sql": "SELECT {id_}"}}\n' for id_ in ids)
+    files = written(tmp_path, A_jsonl=lines, B_json=json.dumps({str(id_): "SELECT 1" for id_ in ids}))
+    for file in files:
+        with pytest.raises(DatasetError, match="the ids run from 1 to 3, those of the questions from 0 to 2"):
+            load([file], examples("pets", "pets", "pets"))
+    named = [replace(example, id=str(number)) for number, example in enumerate(examples("a", "b", "c"), 1)]
+    assert queries(load(files[:1], named))[0] == ["SELECT 1"]
+
+
+def test_a_bad_line_with_an_id_leaves_the_others(tmp_path: Path) -> None:
+    lines = [f'{{"question_id": {number}, "sql": "SELECT {number}"}}' for number in range(5)]
+    lines[2] = '{"id": 2, "sql": '
+    lines.insert(5, '{"id": 4, "sql": "SELECT 9"}')
+    lines.insert(1, lines[0])
+    pool = load(written(tmp_path, A_jsonl="\n".join([*lines, '{"sql": "SELECT 1"}', "[]"])), examples(*["pets"] * 5))
+    assert queries(pool) == [["SELECT 0", "SELECT 0"], ["SELECT 1"], [], ["SELECT 3"], ["SELECT 4", "SELECT 9"]]
+    for told, line in zip(pool.faults, (None, 4, 8, 9), strict=True):
+        assert f"A.jsonl, line {line}: " in told or line is None
+    assert "has no prediction for the questions 2" in pool.faults[0]
+
+
+def test_a_list_of_predictions_is_named_as_what_it_is(tmp_path: Path) -> None:
+    files = written(tmp_path, A_json='["SELECT 1"]')
+    with pytest.raises(DatasetError, match=r"A.json: begins as a JSON list, .* \(BIRD\), or a line"):
+        load(files, examples("pets"))
+    with pytest.raises(DatasetError, match="there is no format 'dev' of predictions; give one of lines, blocks, bird"):
+        load(files, examples("pets"), "dev")
+
+
+def test_names_of_tables_are_read_as_sqlite_reads_them(tmp_path: Path) -> None:
+    named = (
+        'SELECT 1 FROM "order details" AS o JOIN [order details] ON 1',
+        "SELECT 1 FROM main.cat JOIN main.`order details`",
+        'SELECT 1 FROM cat WHERE name = "gift from China" -- from nowhere',
+        "SELECT extract(year FROM born), trim(both FROM name) FROM cat JOIN json_each(cat.tags) /* join none */",
+        'WITH "my cats"(a) AS NOT MATERIALIZED (SELECT 1 FROM cat) SELECT a IS NOT DISTINCT FROM b FROM "my cats"',
+        "SELECT name FROM sqlite_master",
+    )
+    [file] = written(tmp_path, A_txt="\n".join(named))
+    tables = {"pets": frozenset({"order details", "cat"})}
+    assert checked(load([file], examples(*["pets"] * len(named))), tables).faults == ()
+
+
+def test_names_that_a_system_invents_are_named_and_left_to_repairs(tmp_path: Path) -> None:
+    asked = examples("pets", "pets", "pets", "more")
+    [file] = written(tmp_path, A_txt="SELECT 1 FROM cats\n" * 3 + "SELECT 1 FROM dog\n")
+    pool = checked(load([file], asked), TABLES)
+    assert [fault.rpartition(" ")[2] for fault in pool.faults] == ["'cats'"] * 3
+    [other] = written(tmp_path, B_txt="SELECT 1 FROM planet\n" * 4)
+    with pytest.raises(DatasetError, match="4 of 4 predictions of B"):
+        checked(load([other], asked), TABLES)
 
 
 def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
@@ -147,7 +200,7 @@ def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
     assert "B.txt, line 2: the database 'more' has no table 'cat'" in found
     shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM cat\n"
     pool = load(written(tmp_path, C_txt=shifted), asked)
-    message = r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"
+    message = r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in their order"
     with pytest.raises(DatasetError, match=message):
         checked(pool, TABLES)
     assert checked(pool, {}) == pool

@@ -46,9 +46,19 @@ def test_names_and_files_of_names(tmp_path: Path) -> None:
         (" , ", "", "no database is named"),
         ("concert", "", "no question is on the database 'concert'"),
         ("", "database_1,concert", "no question is on the database 'concert'"),
-        ("database_1", "database_1", "no question is on these databases"),
+        ("database_1", "database_1", "is among database_1 without database_1; give names"),
     ],
 )
 def test_what_selects_nothing_is_said(only: str, without: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         chosen(only, without)
+
+
+def test_a_share_that_no_database_falls_into_is_explained() -> None:
+    """A share is drawn by names, so of few databases it may have none."""
+    few = [example for example in EXAMPLES if example.db_id in NAMES[:3]]
+    empty = next(f"{number}/5" for number in range(1, 6) if not any(map(within(f"{number}/5"), NAMES[:3])))
+    with pytest.raises(InputError, match=r"\(database_0, database_1, database_2\) is among \d/5;"):
+        of_databases(few, empty)
+    with pytest.raises(InputError, match=r"database_1, database_10 and 57 more\) is among all without 1/1"):
+        of_databases(EXAMPLES, "", "1/1")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqljury.datasets import questions
 from sqljury.datasets.formats import detect, has_interactions, read_golds, read_pairs, read_predictions
 from sqljury.datasets.pairs import Known
 from sqljury.errors import DatasetError
@@ -46,7 +47,7 @@ def test_a_format_can_be_given(tmp_path: Path) -> None:
     assert read_golds(file, "lines")[0].sql == "[SELECT 1"
     with pytest.raises(DatasetError, match="no format 'csv' of gold queries; give one of lines, bird, dev, jsonl"):
         read_golds(file, "csv")
-    with pytest.raises(DatasetError, match="no format 'dev' of predictions"):
+    with pytest.raises(DatasetError, match="begins as a JSON list, which holds no predictions"):
         read_predictions(file)
 
 
@@ -208,7 +209,7 @@ def test_dev_json_of_spider_and_of_bird(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ([{"query": "SELECT 1"}], r"dev\.json, entry 0: has no 'db_id'"),
-        ([{"db_id": "pets"}], r"entry 0: has no 'query' or 'SQL'"),
+        ([{"db_id": "pets"}], r"entry 0: has no 'gold' or 'query' or 'SQL' or 'sql'"),
         ([{"db_id": "pets", "query": " "}], r"entry 0: 'query' is not a text"),
         ([5], r"entry 0: is not an object"),
         (
@@ -221,6 +222,20 @@ def test_dev_json_of_spider_and_of_bird(tmp_path: Path) -> None:
 def test_dev_json_that_does_not_hold_together(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         read_golds(write(tmp_path, "dev.json", content))
+
+
+@pytest.mark.parametrize("key", ["gold", "query", "SQL", "sql"])
+@pytest.mark.parametrize("name", ["id", "question_id", "none"])
+def test_questions_that_can_be_run_are_gold_too(tmp_path: Path, key: str, name: str) -> None:
+    entries = [{"db_id": "pets", "question": f"{n}?", key: f"SELECT {n}", name: n + 7} for n in range(2)]
+    for file in (
+        write(tmp_path, "mine.json", entries),
+        write(tmp_path, "mine.jsonl", "\n".join(map(json.dumps, entries)) + "\n"),
+    ):
+        run = [(one.id, one.gold_sql) for one in questions.load(file)]
+        assert [(one.id, one.sql) for one in read_golds(file)] == run
+        pairs = read_pairs(file, write(tmp_path, "predict.txt", "SELECT 0\nSELECT 1\n"))
+        assert [(pair.gold.sql, pair.prediction.sql) for pair in pairs] == [(f"SELECT {n}",) * 2 for n in range(2)]
 
 
 def test_answers_of_a_run_are_gold_and_predictions(tmp_path: Path) -> None:

@@ -41,6 +41,15 @@ def rows(path: Path, table: str = "") -> tuple[tuple[str, ...], tuple[Any, ...]]
         ("id,name\r\n1,Ann\r\n", ("id", "name"), ((1, "Ann"),)),
         ('a,b\n1,"x, ""y""\nz"\n2,w\n', ("a", "b"), ((1, 'x, "y"\nz'), (2, "w"))),
         ("1,Ann,2.5\n2,Bo,3.5\n", ("column0", "column1", "column2"), ((1, "Ann", 2.5), (2, "Bo", 3.5))),
+        (
+            "Zed,Leeds,1987-03-02,z@zed.example\nAnn,York,1990-01-05,a@zed.example\nBo,Hull,1991-11-12,b@zed.example\n",
+            ("column0", "column1", "column2", "column3"),
+            (
+                ("Zed", "Leeds", "1987-03-02", "z@zed.example"),
+                ("Ann", "York", "1990-01-05", "a@zed.example"),
+                ("Bo", "Hull", "1991-11-12", "b@zed.example"),
+            ),
+        ),
         ("\ufeffid,name\n1,Zürich\n", ("id", "name"), ((1, "Zürich"),)),
         ("name\nAnn\nBo\n", ("name",), (("Ann",), ("Bo",))),
         ("n\n1\n2\n", ("n",), ((1,), (2,))),
@@ -285,8 +294,14 @@ def test_what_changed_in_the_file_is_seen(tmp_path: Path) -> None:
     with connect(path) as db:
         path.write_text("a\n1\n2\n")
         assert db.execute("SELECT count(*) FROM x").rows == ((2,),)
+        path.write_text("b\n3\n")
+        with pytest.raises(DatabaseError, match=r"x\.csv: its columns have changed since it was opened; connect again"):
+            db.execute("SELECT a FROM x")
+        path.write_text("a\n4\n")
+        assert db.execute("SELECT a FROM x").rows == ((4,),)
         path.unlink()
-        assert not db.execute("SELECT count(*) FROM x").ok
+        with pytest.raises(DatabaseNotFoundError, match=r"x\.csv: is no longer there; put it back"):
+            db.execute("SELECT count(*) FROM x")
 
 
 @pytest.mark.parametrize(

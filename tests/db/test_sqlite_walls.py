@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 from sql_corpus import statements
 
-from sqljury.db import readonly
-from sqljury.db import sqlite as sqlite_file
+from sqljury.db import readonly, sqlite_opening
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.sqlite_walls import FUNCTIONS, authorizer, functions_for, harden
@@ -88,7 +87,7 @@ def test_the_authorizer_alone_on_a_writable_connection(shop: Path, monkeypatch: 
 def test_the_read_only_connection_alone(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop.parent)
     before = digest(shop)
-    how = sqlite_file.inspect(str(shop))
+    how = sqlite_opening.inspect(str(shop))
     connection = sqlite3.connect(how.uri, uri=True, isolation_level=None)
     harden(connection, how.file_bytes)
     skipped = (*PROCESS_WIDE, "SELECT fts3_tokenizer")

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,29 @@ def test_the_dockerfile() -> None:
     context = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert context[0] == "*"
     assert {line[1:] for line in context if line.startswith("!")} == {source.removeprefix("./") for source in sources}
+
+
+def test_a_linter_finds_nothing(tmp_path: Path) -> None:
+    """hadolint comes as a program within a wheel, for Linux on x86-64 alone."""
+    program = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if program is None:
+        pytest.skip("no hadolint")
+    (tmp_path / "Dockerfile").write_text("FROM python\nRUN sudo true\n")
+    for file, finds in ((ROOT / "Dockerfile", False), (tmp_path / "Dockerfile", True)):
+        done = subprocess.run([program, "--no-color", str(file)], capture_output=True, text=True, check=False)
+        assert bool(done.stdout) is finds, done.stdout
+        assert bool(done.returncode) is finds, done.stderr
+
+
+def test_the_compose_file_is_one_by_its_schema(tmp_path: Path) -> None:
+    """The schema of the Compose specification comes with check-jsonschema."""
+    pytest.importorskip("check_jsonschema")
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    (tmp_path / "wrong.yaml").write_text(text.replace("read_only:", "readonly:"))
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    for file, code in ((ROOT / "compose.yaml", 0), (tmp_path / "wrong.yaml", 1)):
+        done = subprocess.run([*command, str(file)], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stdout
 
 
 def test_extras_and_python_are_those_of_the_project() -> None:

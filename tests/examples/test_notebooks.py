@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Session, load_ipython_extension, unload_ipython_extension
-from sqljury.errors import InputError
+from sqljury.errors import InputError, SqljuryError
 from sqljury.types.answer import VEGA_LITE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ def reply(call):
     return [right, right, "SELECT name, list_price FROM product ORDER BY list_price LIMIT 5"]
 
 model = FakeModel(reply)
-opening._bare = lambda spec: model
+opening._bare = lambda spec, _together: model
 """
 
 
@@ -105,6 +105,25 @@ def people(tmp_path: Path) -> Path:
     connection.commit()
     connection.close()
     return path
+
+
+def test_a_mistake_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell = Shell(tmp_path, monkeypatch)
+    try:
+        for cell, words in (
+            ("%ask_db nosuch.db", "nosuch.db: no such file"),
+            ("%%ask\nWho?", "write %ask_db PLACE first"),
+        ):
+            failed = shell.ip.run_cell(cell)
+            assert isinstance(failed.error_in_exec, SqljuryError)
+            shown = "".join(capsys.readouterr())
+            assert words in shown
+            assert len(shown.strip().splitlines()) == 1
+    finally:
+        shell.close()
 
 
 def test_the_magics(tmp_path: Path, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:

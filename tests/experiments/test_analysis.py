@@ -522,6 +522,8 @@ def test_a_database_that_has_gone(out: Path, data: Path) -> None:
     (data / "database" / "more" / "more.sqlite").unlink()
     assert [name for name, _ in stored.load(out, data).faults] == ["dev-0003"]
     (data / "database" / "pets" / "pets.sqlite").unlink()
+    assert [name for name, _ in stored.load(out, data).faults] == ["dev-0003"]  # the others' verdicts are kept
+    (out / verdicts.VERDICTS).unlink()
     with pytest.raises(DatasetError, match=r"none of its 4 questions can be judged; .*pets\.sqlite.* --data"):
         stored.load(out, data)
 

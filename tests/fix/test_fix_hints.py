@@ -101,12 +101,15 @@ def remarks(db: Database, sql: str) -> list[str]:
     [
         (
             "SELECT name FROM city WHERE people > 1000 AND country = 'Portugal'",
-            ["without the condition people > 1000 there are 2 rows"],
+            ["without the condition people is more than 1000 there are 2 rows"],
         ),
-        ("SELECT name FROM city WHERE people > 1000", ["without the condition people > 1000 there are 3 rows"]),
+        (
+            "SELECT name FROM city WHERE people > 1000",
+            ["without the condition people is more than 1000 there are 3 rows"],
+        ),
         (
             "SELECT country FROM city GROUP BY country HAVING count(*) > 5 ORDER BY 1",
-            ["without the condition COUNT(*) > 5 there are 2 rows"],
+            ["without the condition the number of rows is more than 5 there are 2 rows"],
         ),
         (
             "SELECT name FROM city, mayor WHERE city.id = mayor.city_id AND people < 1",
@@ -114,7 +117,11 @@ def remarks(db: Database, sql: str) -> list[str]:
         ),
         (
             "SELECT city.name FROM city, mayor WHERE city.id = mayor.city_id AND people < 1",
-            ["without the condition people < 1 there is 1 row"],
+            ["without the condition city.people is less than 1 there is 1 row"],
+        ),
+        (
+            "SELECT name FROM city WHERE people IS NULL AND name IS NOT NULL",
+            ["without the condition people has no value there are 3 rows"],
         ),
         ("SELECT name FROM city WHERE people > 1000 AND id > 1000", []),  # no single one
         ("SELECT name FROM city WHERE people > 1000 INTERSECT SELECT name FROM mayor", []),

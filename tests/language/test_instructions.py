@@ -42,6 +42,29 @@ def test_lines_are_told_apart() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("line", "term", "meaning"),
+    [
+        ("open means status = 3", "open", "status = 3"),
+        ("\"active\" means status = 'A'", "active", "status = 'A'"),
+        ("closed means status != 3", "closed", "status != 3"),
+        ("female refers to gender = 'F'", "female", "gender = 'F'"),
+        ("over 10 refers to `Low Grade` = 9", "over 10", "`Low Grade` = 9"),
+        ("open is status = 3", "open", "status = 3"),
+        ("an open order is `order status` <> 'done'", "open order", "`order status` <> 'done'"),
+        ("mean salary = AVG(salary)", "mean salary", "AVG(salary)"),
+        ("the mean salary = AVG(salary)", "mean salary", "AVG(salary)"),
+        ("sample means by group = AVG(x)", "sample means by group", "AVG(x)"),
+        ("share is = 3", "share is", "3"),
+        ("status is needed in every answer", "", ""),
+    ],
+)
+def test_a_sign_in_a_meaning_does_not_end_the_term(line: str, term: str, meaning: str) -> None:
+    [read] = instructions(line)
+    assert (read.term, read.meaning) == (term, meaning)
+    assert read.is_rule == (not term)
+
+
 def test_semicolons_separate_but_not_within_quotes_and_brackets() -> None:
     assert [one.text for one in instructions("A1 = the first month; late = 'a; b c'; x = f(a; b c)")] == [
         "A1 = the first month",

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import struct
 import threading
+from collections.abc import Generator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
-from sqljury.errors import InputError, ModelError, WeightsError
-from sqljury.llm import adapters, models
-from sqljury.llm.base import LanguageModel
+from sqljury.errors import CancelledError, InputError, ModelError, WeightsError
+from sqljury.llm import adapters, engine, models
+from sqljury.llm.base import LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
 
@@ -198,6 +200,7 @@ def test_models_of_one_file_share_its_weights_and_name_every_adapter() -> None:
     assert LocalModel("smollm2-135m", slots=2)._loaded is not plain._loaded
     marks = [adapters.find(name).sha256 for name in ("one", "two")]
     assert list(plain._loaded.adapters) == marks
+    plain._loaded.known = tuple(marks)  # as an engine that is started has them
     scales = [plain._loaded.scales(model._adapter) for model in (plain, one, two)]
     assert scales == [
         [{"id": 0, "scale": 0.0}, {"id": 1, "scale": 0.0}],
@@ -216,6 +219,50 @@ def test_a_call_that_runs_keeps_no_other_weights_waiting() -> None:
         assert waiting.is_alive()
     waiting.join(10)
     assert not waiting.is_alive()
+
+
+class Idle:
+    """An engine whose streams can be cancelled and end at once otherwise; it notes what it reads."""
+
+    def __init__(self, options: engine.Options) -> None:
+        self.options, self.states = options, options.states
+        self.read: list[str] = []
+
+    def stream(self, body: dict[str, Any], cancel: threading.Event | None) -> Generator[dict[str, Any], None, None]:
+        if cancel is not None and cancel.is_set():
+            raise CancelledError("stopped while the model was writing")
+        self.read.append(body["messages"][0]["content"])
+        yield {"choices": [{"index": at, "delta": {}, "finish_reason": "stop"} for at in range(body.get("n", 1))]}
+
+    def forget(self) -> None:
+        self.read.append("(nothing)")
+
+    def save(self, _slot: int, file: Path) -> None:
+        file.touch()
+
+    def restore(self, _slot: int, file: Path) -> bool:
+        self.read.append("(restored)")
+        return file.exists()
+
+
+def test_a_change_of_adapter_that_was_cancelled_leaves_nothing_in_the_slots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "Engine", Idle)
+    monkeypatch.setattr(models, "resolve", lambda _: made("weights"))
+    made("one")
+    plain, one = (LocalModel("smollm2-135m", states=tmp_path, adapter=name, together=2) for name in ("", "one"))
+    asked = [Message("system", "a schema"), Message("user", "Who sings?")]
+    plain.complete(asked, Sampling())
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(CancelledError):
+        one.complete(asked, Sampling(), cancel=cancel)
+    running = plain._loaded.engine
+    assert isinstance(running, Idle)
+    before = len(running.read)
+    plain.complete(asked, Sampling())
+    assert running.read[before:] == ["", "", "(nothing)", "(restored)", "(restored)", "a schema"]
 
 
 def test_weights_are_forgotten_with_their_last_model() -> None:

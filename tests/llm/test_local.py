@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, WeightsError
-from sqljury.llm import models
+from sqljury.llm import engine, models
 from sqljury.llm.base import LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
 
@@ -109,7 +109,7 @@ def test_a_damaged_state_is_computed_again(fresh: LocalModel, tmp_path: Path) ->
 
 
 def test_states_are_bounded(fresh: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqljury.llm.local.STATES_BYTES", 1)
+    monkeypatch.setattr("sqljury.llm.states.STATES_BYTES", 1)
     for number in range(3):
         fresh.complete([Message("system", f"Prefix {number}"), Message("user", "Hi")], Sampling(max_tokens=1))
     assert len(list((tmp_path / "states").iterdir())) == 1
@@ -192,6 +192,20 @@ def test_a_call_after_one_that_was_given_up_waits_for_it(small_model: LocalModel
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_the_library_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Slim:
+        """Finds the library, which then lacks another, as on a system without libgomp1."""
+
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "xllamacpp":
+                raise ImportError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.delitem(sys.modules, "xllamacpp", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Slim(), *sys.meta_path])
+    with pytest.raises(ModelError, match=r"xllamacpp cannot be loaded: libgomp\.so\.1.*install the package libgomp1"):
+        engine.Engine(engine.Options(tmp_path / "weights.gguf", 1, 64, 1, tmp_path))
+
+
 def test_ctrl_c_while_the_weights_are_loaded(cached_weights: Path) -> None:
     code = (
         "import signal, threading, os; from pathlib import Path; from sqljury.llm.local import LocalModel\n"

@@ -20,6 +20,9 @@ def test_a_table_by_model(tmp_path: Path) -> None:
     assert table.of("openai:large") == Price(1.0, 2.0)
     assert table.of("openai:small-2") == Price(0.5, 1.0, 0.1)
     assert table.of("other") is None
+    assert table.of("qwen2.5-coder-1.5b+sqljury-writer@c6c8ad26") == table.of("qwen2.5-coder-1.5b")
+    with pytest.raises(InputError, match="none for the model 'other"):
+        table.needed("other+adapter")
     local = table.of("qwen2.5-coder-1.5b")
     assert local is not None
     assert local.usd(Cost(prompt_tokens=1000, seconds=2.0)) == pytest.approx(0.002)

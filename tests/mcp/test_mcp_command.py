@@ -32,10 +32,19 @@ import sys
 from sqljury import FakeModel
 from sqljury.cli import main
 from sqljury.llm import open as opening
-opening._bare = lambda name: FakeModel("SELECT count(*) FROM animal")
+opening._bare = lambda name, _together: FakeModel("SELECT count(*) FROM animal")
 sys.argv = ["sqljury", *sys.argv[1:]]
 main()
 """
+
+GATED = SAYS.replace(
+    'FakeModel("SELECT count(*) FROM animal")',
+    """FakeModel(lambda call: (wait(), "SELECT count(*) FROM animal")[1])
+def wait():
+    while not os.path.exists("gate"):
+        time.sleep(0.05)""",
+).replace("import sys", "import os, sys, time", 1)
+"""A model that answers once there is a file ``gate``."""
 
 
 @pytest.fixture
@@ -74,12 +83,12 @@ def test_on_stdio(folder: Path, arguments: list[str], mode: str) -> None:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[int]:
+def serving(folder: Path, *arguments: str, program: str = SAYS) -> Iterator[int]:
     """The port of a server by HTTP."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
-    command = [sys.executable, "-c", SAYS, "mcp", "--http", "--port", str(number), *arguments]
+    command = [sys.executable, "-c", program, "mcp", "--http", "--port", str(number), *arguments]
     process = subprocess.Popen(command, env=environment(folder), cwd=folder)
     ends = time.monotonic() + 60
     while time.monotonic() < ends:
@@ -113,7 +122,7 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         url = f"http://127.0.0.1:{port}/mcp"
         async with (
-            httpx2.AsyncClient(headers=headers) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             names = await client.call_tool("list_databases", {})
@@ -149,6 +158,38 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     assert bob[4].is_error
     assert "[path]: is not an SQLite database" in bob[4].content[0].text
     assert folder.name not in bob[4].content[0].text
+
+
+def test_clients_take_turns_and_none_fills_the_queue(folder: Path) -> None:
+    """One call runs and two may wait, one of each client: the third of ann's is refused, bob's is not."""
+    tokens = {"ann": new_token(), "bob": new_token()}
+    (folder / "tokens.toml").write_text("".join(f"{entry(name, tokens[name], ['zoo'])}\n" for name in tokens))
+    replies: dict[str, list[Any]] = {name: [] for name in tokens}
+
+    async def ask(port: int, name: str) -> None:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {tokens[name]}"}, timeout=120) as http,
+            Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+        ):
+            replies[name].append(await client.call_tool("ask", {"question": "How many animals?"}))
+
+    async def run(port: int) -> None:
+        with anyio.fail_after(120):
+            async with anyio.create_task_group() as group:
+                for _ in range(3):
+                    group.start_soon(ask, port, "ann")
+                while not replies["ann"]:
+                    await anyio.sleep(0.05)
+                group.start_soon(ask, port, "bob")
+                await anyio.sleep(0.5)
+                (folder / "gate").touch()
+
+    limits = ("--tokens", "tokens.toml", "--workers", "1", "--queue", "2", "--no-cache")
+    with serving(folder, *limits, program=GATED) as port:
+        anyio.run(run, port)
+    assert [reply.is_error for reply in replies["ann"]] == [True, False, False]
+    assert "the server is busy" in replies["ann"][0].content[0].text
+    assert [reply.structured_content["rows"] for reply in replies["bob"]] == [[[2]]]
 
 
 def test_on_http(port: int) -> None:
@@ -193,6 +234,49 @@ def test_registration_with_clients(folder: Path) -> None:
     started = subprocess.run([server["command"], "--version"], capture_output=True, text=True, check=False)
     assert started.returncode == 0
     assert str(folder) in sqljury(folder, "mcp", "--print-config").stdout
+
+
+def registered(text: str) -> dict[str, Any]:
+    """The entries that JSON clients get, by heading."""
+    return {
+        part.partition("\n")[0]: json.loads(part.partition("\n")[2]) for part in text.split("\n\n") if "{\n" in part
+    }
+
+
+def test_the_registration_of_a_name_starts_from_anywhere_and_has_its_variables(folder: Path, tmp_path: Path) -> None:
+    settings = 'url = "${ZOO_PLACE}.db"\n[databases.b]\nurl = "zoo.db"\n'
+    (folder / "sqljury.toml").write_text(f'default = "zoo"\n[databases.zoo]\n{settings}')
+    given = {**environment(folder), "ZOO_PLACE": "zoo"}
+    command = [sys.executable, "-m", "sqljury", "mcp", "--print-config"]
+
+    def printed(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *arguments], cwd=folder, env=given, capture_output=True, text=True, check=False
+        )
+
+    done = printed("--db", "beasts=zoo")
+    server = registered(done.stdout).popitem()[1]["servers"]["sqljury"]
+    assert server["args"][-5:] == ["mcp", "--db", "beasts=zoo", "--project", str(folder)]
+    assert server["env"] == {"ZOO_PLACE": "..."}
+    assert '--env ZOO_PLACE="$ZOO_PLACE" -- ' in done.stdout
+    assert tomllib.loads(done.stdout[done.stdout.index("[mcp_servers") :])["mcp_servers"]["sqljury"]["env"]
+    assert "ZOO_PLACE" in done.stderr
+    assert "env" not in registered(printed("--db", "b").stdout).popitem()[1]["servers"]["sqljury"]
+    mixed = printed("--db", "b", "--db", "./zoo.db")
+    assert (mixed.returncode, "is not of the context folder" in mixed.stderr) == (2, True)
+
+
+def test_the_registration_of_a_server_on_http_is_its_address(folder: Path) -> None:
+    here = ("mcp", "--print-config", "--db", "zoo.db", "--http", "--port", "9000")
+    done = sqljury(folder, *here)
+    assert "claude mcp add --transport http sqljury http://127.0.0.1:9000/mcp\n" in done.stdout
+    entries = list(registered(done.stdout).values())
+    assert entries[0] == {"mcpServers": {"sqljury": {"url": "http://127.0.0.1:9000/mcp"}}}
+    assert entries[1]["servers"]["sqljury"] == {"type": "http", "url": "http://127.0.0.1:9000/mcp"}
+    (folder / "tokens.toml").write_text("")
+    done = sqljury(folder, *here, "--tokens", "tokens.toml", "--host", "0.0.0.0", "--allow-host", "data.example")
+    server = registered(done.stdout).popitem()[1]["servers"]["sqljury"]
+    assert (server["url"], server["headers"]) == ("http://data.example:9000/mcp", {"Authorization": "Bearer TOKEN"})
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from sqljury import FakeModel
 from sqljury.errors import InputError
 from sqljury.mcp.databases import Databases
 from sqljury.mcp.server import build, serve_http
+from sqljury.parallel.jobs import Jobs
 from sqljury.project import load
 
 TOOLS = ["ask", "check_sql", "describe_database", "execute_sql", "list_databases", "search_objects"]
@@ -155,6 +156,7 @@ def test_databases_and_their_schemas(zoo: Databases) -> None:
     text = call(zoo, "describe_database")["schema"]
     assert "CREATE TABLE animal" in text
     assert "CREATE TABLE keeper" not in call(zoo, "describe_database", tables=["ANIMAL"])["schema"]
+    assert call(zoo, "describe_database", tables=["animal", "moon"])["left_out"] == ["moon (no such table)"]
 
     async def resources(client: Client) -> Any:
         (template,) = (await client.list_resource_templates()).resource_templates
@@ -207,6 +209,44 @@ def test_a_cancelled_call_stops_its_work(db: Path) -> None:
     with Databases({"zoo": {"database": db, "model": Slow("SELECT 1")}}, cache=False) as databases:
         talk(databases, leave)
         assert stopped.wait(30)
+
+
+def test_calls_wait_for_their_turn_and_are_refused_when_too_many_wait(db: Path) -> None:
+    release, replies = threading.Event(), list[str]()
+
+    def waits(_: Any) -> str:
+        release.wait(60)
+        return "SELECT count(*) FROM animal"
+
+    async def ask(client: Client) -> None:
+        reply = await client.call_tool("ask", {"question": "How many?"})
+        replies.append(reply.content[0].text if reply.is_error else "answered")
+
+    async def run(databases: Databases) -> None:
+        jobs = Jobs(1, 1, 60, shared=False)
+        with anyio.fail_after(120):
+            async with Client(build(databases, jobs=jobs)) as client, anyio.create_task_group() as group:
+                for _ in range(3):
+                    group.start_soon(ask, client)
+                while not replies:
+                    await anyio.sleep(0.01)
+                assert (jobs.running, jobs.turns.waiting) == (1, 1)
+                release.set()
+
+    with Databases({"zoo": {"database": db, "model": FakeModel(waits)}}, cache=False) as databases:
+        anyio.run(run, databases)
+    assert "the server is busy: too many calls wait; call again in " in replies[0]
+    assert replies[1:] == ["answered"] * 2
+
+
+def test_a_call_that_takes_too_long_is_given_up(db: Path) -> None:
+    async def ask(databases: Databases) -> str:
+        async with Client(build(databases, jobs=Jobs(1, 1, 0.5, shared=False))) as client:
+            reply = await client.call_tool("ask", {"question": "How many?"})
+            return str(reply.content[0].text)
+
+    with Databases({"zoo": {"database": db, "model": FakeModel("SELECT 1", delay=60)}}, cache=False) as databases:
+        assert "time limit" in anyio.run(ask, databases)
 
 
 def test_progress_is_reported(zoo: Databases) -> None:

@@ -7,23 +7,33 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import pytest
 
-from judging import ENTRIES
+from judging import ENTRIES, pair
 from sqljury import FakeModel, Pipeline
+from sqljury.audit import run as audit
 from sqljury.bench import calls, costs, run, workers
 from sqljury.datasets import spider
 from sqljury.errors import BudgetExceededError, ClusterError, DatasetError, InputError, MissingExtraError
 from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.judge import evaluate
+from sqljury.evaluation.targets import Targets
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger
+from sqljury.metrics import distill
+from sqljury.metrics.registry import named
 from sqljury.parallel.cluster import Cluster
-from sqljury.parallel.crew import Start, Tell, Work, share
+from sqljury.parallel.crew import Start, Tell, Work, Worker, share
 from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes.parts import SchemaPart
+from sqljury.train.data import linker_examples
+from sqljury.train.data_writer import GeneratorSet, generator_examples
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.timeout(600)
@@ -162,6 +172,83 @@ def test_a_run_that_is_going_on_is_not_written_twice(crew: Cluster, data: Path, 
     settled = run.settings(pipeline_for(tmp_path / "log"), {"name": "spider"}, 0)
     with folder.claimed(tmp_path / "run", settled), pytest.raises(DatasetError, match="another program"):
         workers.run(spider.load(data, "dev"), lambda: pipeline_for(tmp_path / "log"), tmp_path / "run", settled, crew)
+
+
+class Killing:
+    """The crew of a cluster; the worker that works on one of the items is killed in the middle, the first time."""
+
+    slots = 1
+
+    def __init__(self, crew: Cluster, doomed: int) -> None:
+        self.workers, self.heard, self.given = crew.workers, crew.heard, Counter[int]()
+        self._crew, self._doomed = crew, doomed
+
+    def begin(self, start: Start[Any, Any]) -> Worker:
+        worker: Any = self._crew.begin(start)
+        give = worker.give
+
+        def given(number: int, item: Any) -> None:
+            give(number, item)
+            self.given[number] += 1
+            if number == self._doomed and self.given[number] == 1:
+                pid = worker._ray.get(worker._actor.__ray_call__.remote(lambda _: os.getpid()))
+                time.sleep(0.3)
+                os.kill(pid, signal.SIGKILL)
+
+        worker.give = given
+        return cast(Worker, worker)
+
+
+SLOW = (
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3000000) "
+    "SELECT count(*) - 2999997 FROM n"
+)
+
+
+def test_an_evaluation_loses_nothing_by_a_killed_worker(crew: Cluster, data: Path) -> None:
+    count, other = "SELECT count(*) FROM cat", "SELECT count(*) FROM dog WHERE age > 3"
+    asked = [(count, count), (count, "SELECT 4"), (count, "SELECT FROM"), (count, SLOW), (count, "SELECT 3")]
+    pairs = [pair(number, *queries) for number, queries in enumerate(asked)]
+    pairs += [pair(number, other, sql, "more") for number, sql in enumerate([other, "SELECT 2", count], len(pairs))]
+    files = {name: (data / "database" / name / f"{name}.sqlite",) for name in ("pets", "more")}
+    killing = Killing(crew, doomed=3)
+    metrics = named(["ex", "exe", "esm", "esm+"])
+    found = evaluate(pairs, Targets(files), metrics, processes=killing)
+    assert found.judged == evaluate(pairs, Targets(files), metrics).judged
+    assert found.column("ex") == [1, 0, 0, 1, 1, 1, 1, 0]
+    assert killing.given == {**dict.fromkeys(range(8), 1), 3: 2}
+
+
+def audited(data: Path, processes: int | Cluster) -> object:
+    with TemporaryDirectory() as folder:
+        settled = audit.settings({"name": "spider"}, 5.0)
+        return audit.run(spider.load(data, "dev"), Path(folder) / "audit.jsonl", settled, processes=processes)
+
+
+def suites(data: Path, processes: int | Cluster) -> object:
+    golds = {entry["db_id"]: entry["query"] for entry in ENTRIES}
+    jobs = [
+        distill.Job(name, data / "database" / name / f"{name}.sqlite", (sql,)) for name, sql in sorted(golds.items())
+    ]
+    return distill.build_all(jobs, distill.Settings(candidates=4), processes)
+
+
+def learned(data: Path, processes: int | Cluster) -> object:
+    examples = spider.load(data, "dev")
+    options = GeneratorSet(SchemaPart(), shown="both")
+    return [
+        *linker_examples(examples, SchemaPart(), processes),
+        *generator_examples(examples, options, processes),
+    ]
+
+
+@pytest.mark.parametrize("made", [audited, suites, learned])
+def test_workers_make_what_one_process_makes(
+    crew: Cluster, data: Path, made: Callable[[Path, int | Cluster], object]
+) -> None:
+    by_workers = made(data, crew)
+    assert by_workers
+    assert by_workers == made(data, 1)
 
 
 def test_what_is_no_cluster() -> None:

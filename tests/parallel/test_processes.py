@@ -5,12 +5,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from sqljury.errors import DatasetError
-from sqljury.parallel.processes import Tell, Work, map_processes
+from sqljury.errors import ClusterError, DatasetError
+from sqljury.parallel.crew import Start, Threads, Worker
+from sqljury.parallel.processes import Elsewhere, Tell, Work, map_processes
+
+
+def elsewhere() -> Threads:
+    """A crew as on another machine: each of its workers has a process for the work."""
+    return Threads(2, threading.Event())
 
 
 def lost(item: int, why: str, told: object) -> str:
@@ -21,8 +29,8 @@ def squares() -> Work[int, str]:
     return lambda item, tell: str(item * item)
 
 
-@pytest.mark.parametrize("processes", [1, 2, 5])
-def test_order_is_kept(processes: int) -> None:
+@pytest.mark.parametrize("processes", [1, 2, 5, elsewhere()])
+def test_order_is_kept(processes: int | Threads) -> None:
     found = map_processes(squares, range(70), lost, silence=30, processes=processes)
     assert found == [str(number * number) for number in range(70)]
 
@@ -47,8 +55,8 @@ def hanging() -> Work[int, str]:
     return work
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_one_that_hangs_is_one_item_lost(processes: int) -> None:
+@pytest.mark.parametrize("processes", [1, 2, elsewhere()])
+def test_one_that_hangs_is_one_item_lost(processes: int | Threads) -> None:
     start = time.monotonic()
     found = map_processes(hanging, range(20), lost, silence=3, processes=processes)
     assert found[3] == "3: did not end within 3 s and was killed, half way"
@@ -66,8 +74,9 @@ def slow_but_alive() -> Work[int, str]:
     return work
 
 
-def test_a_sign_of_life_gives_more_time() -> None:
-    assert map_processes(slow_but_alive, [1], lost, silence=3) == ["done"]
+@pytest.mark.parametrize("processes", [1, elsewhere()])
+def test_a_sign_of_life_gives_more_time(processes: int | Threads) -> None:
+    assert map_processes(slow_but_alive, [1], lost, silence=3, processes=processes) == ["done"]
 
 
 def dying() -> Work[int, str]:
@@ -79,8 +88,9 @@ def dying() -> Work[int, str]:
     return work
 
 
-def test_a_process_that_dies_is_one_item_lost() -> None:
-    found = map_processes(dying, range(8), lost, silence=30, processes=2)
+@pytest.mark.parametrize("processes", [2, elsewhere()])
+def test_a_process_that_dies_is_one_item_lost(processes: int | Threads) -> None:
+    found = map_processes(dying, range(8), lost, silence=30, processes=processes)
     assert found == [
         f"{number}: its process died (SIGKILL), None" if number % 4 == 1 else "done" for number in range(8)
     ]
@@ -108,9 +118,46 @@ def failing() -> Work[int, str]:
     return work
 
 
-def test_an_error_in_the_work_is_raised() -> None:
+@pytest.mark.parametrize("processes", [2, elsewhere()])
+def test_an_error_in_the_work_is_raised(processes: int | Threads) -> None:
     with pytest.raises(DatasetError, match="item 5"):
-        map_processes(failing, [5, 6], lost, silence=30, processes=2)
+        map_processes(failing, [5, 6], lost, silence=30, processes=processes)
+
+
+class Changing:
+    """A crew whose machine has not the driver's file."""
+
+    workers, slots = 1, 1
+
+    def __init__(self, file: Path, content: str | None) -> None:
+        self._file, self._content, self._crew = file, content, elsewhere()
+        self.heard = self._crew.heard
+
+    def begin(self, start: Start[int, str]) -> Worker:
+        if self._content is None:
+            self._file.unlink()
+        else:
+            self._file.write_text(self._content)
+        return self._crew.begin(start)
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "is not there"), ("longer", "has 6 bytes .*, here 3")])
+def test_a_worker_without_the_files_is_refused(tmp_path: Path, content: str | None, why: str) -> None:
+    file = tmp_path / "some.sqlite"
+    file.write_text("all")
+    files: list[str | Path] = [
+        file,
+        tmp_path / "nowhere.sqlite",
+        "postgresql://host/name",
+    ]  # the work notices
+    assert map_processes(squares, [2], lost, silence=30, processes=elsewhere(), files=files) == ["4"]
+    with pytest.raises(ClusterError, match=f"some.sqlite: {why}"):
+        map_processes(squares, [2], lost, silence=30, processes=Changing(file, content), files=files)
+
+
+def test_a_worker_of_another_version_is_refused() -> None:
+    with pytest.raises(ClusterError, match=r"has sqljury .*, not 0\.0; install"):
+        Elsewhere(squares, lost, 30, {}, "0.0").begin()
 
 
 def pids() -> Work[int, int]:

@@ -165,3 +165,28 @@ def test_a_glossary_that_cannot_take_a_line_stays_as_it_is(folder: Path) -> None
     with pytest.raises(InputError):
         remember(load(folder), "shop", "late", "after a week")
     assert (folder / "glossary.yaml").read_text() == "{open: status 3}\n"
+
+
+def test_two_databases_that_share_a_glossary_define_a_term_once(folder: Path) -> None:
+    with (folder / "sqljury.toml").open("a") as file:
+        file.write('[databases.other]\nurl = "shop.db"\n')
+    project, made = load(folder), Proposal()
+    for name in project.names:
+        given = [Feedback("a?", "SELECT 1", name, good=False, comment="Overdue means not yet paid")]
+        with Session(**{**project.database(name).session(), "model": "none"}) as session:
+            propose(project, project.database(name), given, session.describe().schema, lambda _: "", made)
+    made.apply()
+    for name in project.names:
+        assert project.database(name).notes.glossary == (("Overdue", "not yet paid"),)
+
+
+def test_a_term_for_a_glossary_in_another_form_is_left_to_the_reader(folder: Path) -> None:
+    (folder / "glossary.yaml").write_text("{churned: one without an order}\n")
+    made = proposal(folder, down("c?", comment="overdue means not yet paid"))
+    assert made.texts == {}
+    assert "write the term into glossary.yaml yourself: overdue means not yet paid" in made.left_out[0]
+
+
+def test_words_that_every_question_has_are_no_missing_context(folder: Path) -> None:
+    missing = proposal(folder, down("Which n customers have the most zoxy orders?")).missing
+    assert [line.partition("meaning of ")[2].partition(":")[0] for line in missing] == ["'zoxy'"]

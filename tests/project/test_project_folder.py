@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqljury
-from sqljury import FakeModel, Session
+from sqljury import FakeModel, Session, recipes
 from sqljury.access.rules import Access
 from sqljury.errors import InputError, NotesError, ProjectError
 from sqljury.project import Project, find, load
@@ -28,7 +28,7 @@ def project(folder: Path, settings: str = ONE, **files: str) -> Project:
 
 def test_everything_of_a_database(tmp_path: Path) -> None:
     settings = """
-recipe = "light"
+recipe = "fast"
 [databases.shop]
 url = "data/shop.db"
 schemas = ["a", "b"]
@@ -207,6 +207,13 @@ def test_a_new_folder_is_valid_and_overwrites_nothing(tmp_path: Path) -> None:
         create(tmp_path, {})
 
 
+def test_a_database_beside_the_new_folder_is_found_from_it(tmp_path: Path) -> None:
+    create(tmp_path / "know", {"shop": str(tmp_path / "shop.db")})
+    made = load(tmp_path / "know")
+    assert made.settings.databases["shop"].url == "../shop.db"
+    assert os.path.samefile(os.path.dirname(made.database().url), tmp_path)
+
+
 def test_what_the_new_files_show_as_an_example_is_valid(tmp_path: Path) -> None:
     create(tmp_path, {})
     shown = (tmp_path / "sqljury.toml").read_text().split("\n\n")[1]
@@ -215,6 +222,7 @@ def test_what_the_new_files_show_as_an_example_is_valid(tmp_path: Path) -> None:
     (tmp_path / "notes.yaml").write_text("\n".join(line.removeprefix("# ") for line in notes))
     known = load(tmp_path).database()
     assert known.access.deny == ("customer.ssn",)
+    assert known.recipe in recipes.names()
     assert [item.name for item in known.notes.items] == ["orders", "orders.status"]
 
 

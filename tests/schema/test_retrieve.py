@@ -10,8 +10,8 @@ from sqljury.language.alike import joined_words, likeness, pieces, question_word
 from sqljury.schema.index import Hit, Index
 from sqljury.schema.joins import Joins
 from sqljury.schema.render import render
-from sqljury.schema.retrieve import Indexes, estimate_tokens, fit, retrieve
-from sqljury.types import Column, ForeignKey, Question, Schema, Table
+from sqljury.schema.retrieve import Indexes, estimate_tokens, is_short, retrieve
+from sqljury.types import Column, ForeignKey, Schema, Table
 
 
 def table(name: str, *columns: str, to: tuple[str, ...] = (), comment: str = "") -> Table:
@@ -76,10 +76,15 @@ def test_comments_and_qualified_names_and_values_count() -> None:
 def test_a_schema_that_fits_is_the_same() -> None:
     small = Schema("s", "sqlite", SHOP.tables[30:33])
     assert retrieve(Index.of(small), "anything", max_tokens=6_000) is small
-    assert fit(small, Question("anything"), 36_000) is small
-    cut = fit(SHOP, Question("quantity", evidence="of Pilot"), 1_000)
+    cut = retrieve(Index.of(SHOP), "quantity\nof Pilot")
     assert cut != SHOP
     assert estimate_tokens(render(cut)) <= 6_000
+
+
+def test_short_is_the_smallest_form() -> None:
+    length = sum(len(render(Schema("s", "sqlite", (one,)), form="compact")) for one in SHOP.tables)
+    assert is_short(SHOP, length)
+    assert not is_short(SHOP, length - 1)
 
 
 def test_an_index_is_made_once_for_equal_schemas() -> None:

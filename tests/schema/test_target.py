@@ -77,6 +77,6 @@ def test_a_service_is_shown_the_whole_schema() -> None:
 
     fast, local = load("fast"), FakeModel("SELECT 1")
     assert fast.schema.tokens
-    assert _for(local, fast).schema.tokens == 0
+    assert _for(local, fast, 1).schema.tokens == 0
     local.on_cpu = LocalModel.on_cpu  # type: ignore[attr-defined]
-    assert _for(Wrapper(local), fast) is fast  # type: ignore[arg-type]
+    assert _for(Wrapper(local), fast, 1) == fast  # type: ignore[arg-type]

@@ -31,6 +31,9 @@ DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
 LEVELS = 22  # twice the work each: minutes; Python itself stops deeper ones
 
 
+JOINS = f"SELECT 1 FROM t{' JOIN t' * 11} ON t.a = t.a"
+LONG = f"SELECT {', '.join(['1'] * parsing.MAX_READ_WORDS)}"
+
 COMPILED = pytest.mark.skipif(parsing._classes("sqlite") is None, reason="compiled, sqlglot refuses and asks nobody")
 
 
@@ -151,9 +154,49 @@ def test_no_analysis_reads_such_a_query(
     read: Callable[[str], object], nothing: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parsing, "BASE_STEPS", 3_000)
-    for name in ("limit", "joins"):
+    for text in (DOUBLING["limit"], DOUBLING["joins"]):
         with contextlib.suppress(InputError):
-            assert read(DOUBLING[name]) == nothing
+            assert read(text) == nothing
+
+
+@pytest.mark.parametrize("text", ["LONG", "WIDE", "DOUBLED"])
+def test_what_is_long_is_let_through_and_not_read(text: str) -> None:
+    """The wall has bounds of its own, so that such a query still runs, and its result counts."""
+    sql = {"LONG": LONG, "WIDE": f"SELECT '{'x' * parsing.MAX_READ_CHARS}'", "DOUBLED": JOINS}[text]
+    check(sql, "sqlite")
+    assert anatomy(sql, SCHEMA) == UNREAD
+    with pytest.raises(RecursionError):
+        parsing.parse_one(sql, "sqlite")
+
+
+def test_a_query_is_read_once_and_every_caller_has_a_tree_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, parse_tokens = [], parsing.parse_tokens
+    monkeypatch.setattr(parsing, "parse_tokens", lambda *given: read.append(given) or parse_tokens(*given))
+    sql = "SELECT a /* why */ FROM t AS read_once WHERE a IN (1, 2)"
+    one, other = parsing.parse_one(sql, "sqlite"), parsing.parse_one(sql, "sqlite")
+    assert len(read) == 1
+    assert one == other
+    assert one.sql() == other.sql() == "SELECT a /* why */ FROM t AS read_once WHERE a IN (1, 2)"
+    one.find(parsing.exp.Where).pop()
+    assert other.find(parsing.exp.Where)
+    assert parsing.parse_one(sql, "sqlite") == other
+    parsing.parse_one(sql, "duckdb")
+    assert len(read) == 2
+    with pytest.raises(QueryStoppedError), parsing.under(Watch(Limits(seconds=0))):
+        parsing.parse_one(sql, "sqlite")
+
+
+def test_what_cannot_be_read_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "READ_STEPS", 1)
+    with pytest.raises(RecursionError):
+        parsing.parse_one("SELECT a FROM t WHERE b = 1 AND c = 22", "sqlite")
+    monkeypatch.undo()
+    assert parsing.parse_one("SELECT a FROM t WHERE b = 1 AND c = 22", "sqlite")
+
+
+def test_what_is_as_long_as_may_be_is_read() -> None:
+    ones = ", ".join(["1"] * ((parsing.MAX_READ_WORDS - 4) // 2))
+    assert anatomy(f"SELECT {ones} FROM t", SCHEMA).parsed
 
 
 def test_what_would_take_too_long_to_write_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

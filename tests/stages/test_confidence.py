@@ -18,6 +18,7 @@ from sqljury.stages.select import features
 from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Choice, Column, Fix, Question, Result, Schema, Table, Task
 from sqljury.types.answer import in_words
+from sqljury.types.candidate import equal_votes
 
 TABLE = Table("person", (Column("name", "TEXT"), Column("age", "INTEGER")))
 TASK = Task(Question("What are the names?"), Schema("", "sqlite", (TABLE,)), "")
@@ -45,6 +46,11 @@ def test_what_is_not_known_has_figures_of_zero_and_says_so() -> None:
     assert {known[name] for signal in missing for name in confidence.SIGNALS[signal]} == {0.0}
     several = chosen(candidate(NAMES_SQL, "Ann"), candidate(AGES_SQL, 3))
     assert [several[f"without_{signal}"] for signal in missing] == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_system_with_many_samples_is_as_sure_as_one_with_a_single_query() -> None:
+    first, second = candidate(NAMES_SQL, "Ann", None), replace(candidate(AGES_SQL, 3, None), part=1)
+    assert chosen(*equal_votes((first, *[second] * 5))) == pytest.approx(chosen(first, second))
 
 
 def test_the_signals_that_an_answer_rests_on_are_named() -> None:
@@ -182,6 +188,70 @@ class TestAbstaining:
             Session(path, model=FakeModel(NAMES_SQL), min_confidence=80)
 
 
+VISIT = Table("visitLog", (Column("visitId", "INTEGER"), Column("durationMin", "INTEGER"), Column("noteText", "TEXT")))
+DOCTOR = Table("doctorInfo", (Column("doctorId", "INTEGER"), Column("specialtyCode", "TEXT")))
+VISITS = "SELECT visitId FROM visitLog"
+
+
+class TestSettling:
+    TASK = Task(Question("Which visits?"), Schema("", "sqlite", (VISIT, DOCTOR)), "")
+
+    def settling(self, *queries: str) -> str:
+        candidates = group([candidate(sql, number) for number, sql in enumerate(queries)])
+        return doubt.settling(candidates, Choice(0, "consistency"), self.TASK)
+
+    @pytest.mark.parametrize(
+        ("chosen_sql", "other", "ask"),
+        [
+            (
+                "SELECT COUNT(notetext) FROM visitlog",
+                "SELECT COUNT(*) FROM visitLog v",
+                "Is the number of rows with a value of noteText to be shown, or the number of rows?",
+            ),
+            (
+                f"{VISITS} WHERE durationmin > 20",
+                f"{VISITS} WHERE durationMin >= 20",
+                "Is it meant that durationMin is more than 20, or that durationMin is at least 20?",
+            ),
+            (
+                "SELECT doctorId FROM doctorInfo WHERE specialtyCode = 'CARD'",
+                "SELECT DOCTORID FROM doctorInfo",
+                "Is it meant that specialtyCode is 'CARD', or that all rows count?",
+            ),
+            (
+                f"{VISITS} ORDER BY durationMin DESC LIMIT 1",
+                f"{VISITS} ORDER BY visitId LIMIT 3",
+                "Is it meant that only the first row counts, by the highest durationMin, or that only the first 3 rows"
+                " count, by the lowest visitId?",
+            ),
+            (VISITS, "SELECT doctorId FROM doctorinfo", "Is it about visitLog, or about doctorInfo?"),
+            (
+                VISITS,
+                f"SELECT DISTINCT {VISITS.removeprefix('SELECT ')}",
+                "Is each value to be shown or counted once, or as often as it occurs?",
+            ),
+            (VISITS, f"{VISITS} LIMIT 1", "Which of the two queries is meant? See them with --explain."),
+            (VISITS, "SELECT FROM (", "Which of the two queries is meant? See them with --explain."),
+        ],
+    )
+    def test_queries_part_in_words(self, chosen_sql: str, other: str, ask: str) -> None:
+        assert self.settling(chosen_sql, other) == ask
+
+    def test_without_another_result_the_steps_are_asked_about(self, tmp_path: Path) -> None:
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "visits.db") as connection:
+            connection.execute("CREATE TABLE visitLog (visitId INTEGER, durationMin INTEGER)")
+            connection.execute("INSERT INTO visitLog VALUES (1, 30), (2, 20)")
+        connection.close()
+        model = FakeModel(f"{VISITS} WHERE durationMin > 20")
+        with Session(tmp_path / "visits.db", model=model, recipe="fast", min_confidence=0.99) as session:
+            abstention = session.ask("Which visits took more than 20 minutes?").abstention
+        assert abstention is not None
+        assert abstention.ask == "Is this what is meant: Keeps rows where durationMin is more than 20; shows visitId?"
+        assert self.settling(VISITS) == doubt.confirming(None) == ""
+
+
 class TestUnanswerable:
     SCHEMA = Schema("", "sqlite", (TABLE, Table("singer", (Column("singer_id", "INTEGER"), Column("country", "TEXT")))))
 
@@ -194,6 +264,10 @@ class TestUnanswerable:
             ("What is the average rainfall of each country?", ["rainfall"]),
             ("Show the nationality and the salary of the singers.", ["nationality", "salary"]),
             ("Which customers wrote invoices?", ["customer", "invoice"]),
+            # nouns with the letters of a common word of questions but one
+            ("What are the weight, the height and the mother of each singer?", ["weight", "height", "mother"]),
+            ("Show the server and the flower of the singers.", ["server", "flower"]),
+            ("What are the names of the students?", ["student"]),  # a kind of people weighs half, and is all there is
         ],
     )
     def test_things_that_the_schema_lacks(self, question: str, words: list[str]) -> None:
@@ -203,7 +277,9 @@ class TestUnanswerable:
         "question",
         [
             "How many singers live in each country?",
-            "What are the names and ages of the artists?",  # a kind of people, which the schema may call otherwise
+            "How many artists are there in each country?",  # a kind of people, which the schema may call otherwise
+            "Who is the best singer, and what is the median age by weekday, month and quarter?",
+            "Give me an overview of the bottom ten singers, always without duplicates.",
             "List the countreis in alphabetical order.",
             "Which singers are from 'Atlantis' or from New Zealand?",  # values, which rows may lack
             "Who took part most recently, and when?",
@@ -213,6 +289,71 @@ class TestUnanswerable:
     )
     def test_what_the_schema_has_or_any_question_may_say(self, question: str) -> None:
         assert self.asked(question) == []
+
+    @pytest.mark.parametrize(
+        ("question", "condition", "words"),
+        [
+            ("What does berta cost?", "name LIKE '%berta%'", ["cost"]),
+            ("Show the cardiologists.", "name = 'CARD'", []),  # a code for what the question names
+            ("Show the cardiologists.", "name IN ('CARD', 'NEUR')", []),
+            ("Show the cardiologists.", "name <> 'CARD'", ["cardiologist"]),
+            ("Show the cardiologists.", "NOT name LIKE '%card%'", ["cardiologist"]),
+        ],
+    )
+    def test_what_a_query_looks_for_and_finds_is_not_missing(
+        self, question: str, condition: str, words: list[str]
+    ) -> None:
+        task = Task(Question(question), self.SCHEMA, "")
+        query = Candidate(f"SELECT age FROM person WHERE {condition}", "direct", result=Result(("age",), ((41,),)))
+        assert doubt.missing(task, query) == words
+        nothing = replace(query, result=Result(("age",), ()))
+        assert set(doubt.missing(task, nothing)) > set(words) or words == doubt.missing(task, nothing) == doubt.missing(
+            task
+        )
+
+    def test_a_rank_is_computed(self) -> None:
+        assert self.asked("Rank the singers by country.") == []
+        task = Task(Question("What is the rank of each singer by country?"), self.SCHEMA, "")
+        sql = "SELECT singer_id, RANK() OVER (ORDER BY country) FROM singer"
+        assert doubt.missing(task) == ["rank"]
+        assert doubt.missing(task, Candidate(sql, "direct", result=Result(("a", "b"), ((1, 1),)))) == []
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            "Mitglieder Nachname Vorname Beitrag Zahlungen Betrag Datum Art Person Name Status",
+            "clientes nombre fecha precio producto total empleado",
+            "zakaznik jmeno castka datum",
+        ],
+    )
+    def test_a_schema_in_another_language_lacks_nothing(self, names: str) -> None:
+        table, *columns = names.split()
+        schema = Schema("", "sqlite", (Table(table, tuple(Column(name, "TEXT") for name in columns)),))
+        assert doubt.missing(Task(Question("List the payments and the fees of each branch."), schema, "")) == []
+
+    @pytest.mark.parametrize(
+        ("column", "words"),
+        [(Column("hired_on", "DATE"), []), (Column("dob", "TEXT"), []), (Column("fee", "INTEGER"), ["date"])],
+    )
+    def test_a_date_is_known_by_a_column_of_dates(self, column: Column, words: list[str]) -> None:
+        schema = Schema("", "sqlite", (Table("singer", (Column("singer_id", "INTEGER"), column)),))
+        assert doubt.missing(Task(Question("Which singer has a date in 2010?"), schema, "")) == words
+
+    def test_a_cost_is_a_price(self) -> None:
+        schema = Schema("", "sqlite", (Table("ticket", (Column("singer", "TEXT"), Column("price", "REAL"))),))
+        assert doubt.missing(Task(Question("What do tickets cost on average?"), schema, "")) == []
+
+    def test_the_confidence_is_low_where_nothing_of_the_question_is_known(self) -> None:
+        task = Task(Question("Who is the president of the galaxy?"), self.SCHEMA, "")
+        words = doubt.missing(task)
+        assert words == ["president", "galaxy"]
+        assert doubt.bounded(0.9, task, words) == doubt.UNFOUNDED
+        assert doubt.bounded(0.2, task, words) == 0.2
+        partly = Task(Question("What is the rainfall of each country?"), self.SCHEMA, "")
+        assert doubt.bounded(0.9, partly, doubt.missing(partly)) == 0.9
+        assert doubt.bounded(0.9, partly, [], ["rainfall"]) == doubt.UNFOUNDED
+        every = Task(Question("How many are there?"), self.SCHEMA, "")
+        assert doubt.bounded(0.9, every, doubt.missing(every)) == 0.9
 
     def test_what_a_note_or_the_evidence_names_is_known(self) -> None:
         task = Task(Question("Who earns a bonus?", "bonus: age above 60"), self.SCHEMA, "")
@@ -235,9 +376,12 @@ class TestUnanswerable:
         assert (said is not None) == refused
         assert said is None or said.kind == "unanswerable"
         assert doubt.abstention(task, 0.5, 0.0, words, "") is None
-        doubtful = doubt.abstention(task, 0.5, 0.1, words, "")
+        assert (doubt.abstention(task, 0.5, 0.4, words, "") is not None) == refused  # as sure as asked for
+        doubtful = doubt.abstention(task, 0.5, 0.6, words, "")
         assert doubtful is not None
-        assert doubtful.kind == "unanswerable"
+        assert doubtful.kind == ("unanswerable" if refused else "unsure")
+        assert f"The database has nothing called '{words[0]}'" in doubtful.reason
+        assert doubtful.ask == "Which of its tables or columns is meant, if any?"
         assert doubt.remark(words)[0].startswith("The database has nothing called '")
 
 
@@ -294,14 +438,36 @@ class TestStoppingEarly:
         connection.close()
         return tmp_path / "people.db"
 
-    def test_nothing_is_repaired_where_the_question_will_be_refused(self, path: Path) -> None:
+    @pytest.mark.parametrize("recipe", ["fast", "default", "max"])
+    def test_a_question_that_will_be_refused_ends_at_once(self, path: Path, recipe: str) -> None:
+        model = FakeModel("SELECT salary FROM pilot")
+        with Session(path, model=model, recipe=recipe, cache=False) as session:
+            answer = session.ask("What is the salary of the pilots?")
+        assert len(model.calls) == 1
+        assert answer.abstention is not None
+        assert answer.abstention.kind == "unanswerable"
+        assert "has nothing called 'pilot' and 'salary', so it cannot answer" in answer.abstention.reason
+        assert (answer.sql, answer.rows, answer.confidence) == ("SELECT salary FROM pilot", (), LEAST)
+        assert answer.to_dict()["abstained"] is True
+        assert "so it cannot answer" in answer._repr_html_()
+
+    def test_where_every_answer_is_to_be_given_a_query_that_fails_is_none(self, path: Path) -> None:
         model = FakeModel("SELECT salary FROM pilot")
         with (
-            Session(path, model=model, recipe="fast", cache=False) as session,
+            Session(path, model=model, recipe="fast", cache=False, min_confidence=0) as session,
             pytest.raises(NoAnswerError, match="has nothing called 'pilot' and 'salary', so it may be"),
         ):
             session.ask("What is the salary of the pilots?")
-        assert len(model.calls) == 1
+        assert len(model.calls) > 1
+
+    @pytest.mark.parametrize("least", [None, 0.9])
+    def test_queries_that_fail_for_another_reason_are_an_error(self, path: Path, least: float | None) -> None:
+        model = FakeModel("SELECT age FROM person WHERE")
+        with (
+            Session(path, model=model, recipe="fast", cache=False, min_confidence=least) as session,
+            pytest.raises(NoAnswerError, match="could be run"),
+        ):
+            session.ask("How old is Ann?")
 
     def test_an_invented_answer_is_refused(self, path: Path) -> None:
         model = FakeModel([["SELECT salary FROM person"], ["SELECT age FROM person"]])

@@ -85,6 +85,9 @@ def effects(db: Database, sql: str, question: str = "How many?") -> list[tuple[s
 
 EACH = "How many orders has each customer?"
 COUNTS = "SELECT c.name, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.name"
+LEFT = "SELECT c.name, o.amount FROM customer c LEFT JOIN orders o ON o.customer_id = c.id"
+INNER = LEFT.replace("LEFT JOIN", "JOIN")
+OUTER = COUNTS.replace("JOIN", "LEFT JOIN")
 TAKEN = "SELECT COUNT(*) FROM orders o JOIN employee e ON e.id = o.employee_id"
 TIED = "SELECT name FROM customer WHERE age > 0 ORDER BY age DESC LIMIT 1"
 CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
@@ -100,7 +103,45 @@ CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
     (EACH, f"{COUNTS} HAVING COUNT(*) = 2", [("unmatched", 1, False)]),
     (EACH, f"{COUNTS} HAVING COUNT(*) < 2", [("unmatched", 1, True)]),
     ("Who ordered least?", f"{COUNTS} ORDER BY COUNT(*) LIMIT 2", [("unmatched", 1, True)]),
-    (EACH, COUNTS.replace("JOIN", "LEFT JOIN", 1), []),
+    ("Who has an order?", COUNTS.replace("COUNT(*)", "AVG(o.amount)"), [("unmatched", 1, False)]),
+    # Dan has one row, without an order
+    (EACH, OUTER, [("unmatched", 1, True)]),
+    ("How many customers are there of each name?", OUTER, [("unmatched", 1, False)]),
+    (EACH, OUTER.replace("COUNT(*)", "COUNT(o.id)"), []),
+    (EACH, f"{LEFT} WHERE o.amount > 1", [("unmatched", 1, True)]),
+    ("Who?", f"{LEFT} WHERE NOT o.amount IS NULL", [("unmatched", 1, False)]),
+    (EACH, f"{LEFT} JOIN employee e ON e.id = o.employee_id", [("unmatched", 1, True)]),
+    (EACH, f"{LEFT} WHERE o.id IS NULL", []),
+    (EACH, f"{LEFT} WHERE COALESCE(o.amount, 0) < 100", []),
+    (EACH, f"{LEFT} WHERE o.amount > 1 OR c.id = 4", []),
+    ("List each customer with the amounts.", INNER, [("unmatched", 1, True)]),
+    ("Show all customers and their orders.", INNER, [("unmatched", 1, True)]),
+    ("List all customers who have ordered.", INNER, [("unmatched", 1, False)]),
+    ("How many orders have an employee?", TAKEN, [("unmatched", 2, False), ("unmatched", 2, False)]),
+    # Ann has two orders, Ben no age, Dan no order
+    (
+        "What?",
+        "SELECT SUM(c.age) FROM customer c JOIN orders o ON o.customer_id = c.id",
+        [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)],
+    ),
+    (
+        "What?",
+        "SELECT c.name, SUM(c.id) AS s FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
+        [("repeated", 1, True), ("unmatched", 1, False)],
+    ),
+    (
+        "What?",
+        "SELECT o.id, SUM(c.id) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY o.id",
+        [("unmatched", 1, False)],
+    ),
+    (
+        "What?",
+        "SELECT SUM(o.amount) FROM customer c JOIN orders o ON o.customer_id = c.id",
+        [("unmatched", 1, False)],
+    ),
+    ("Number of ages", "SELECT COUNT(age) FROM customer", [("null", 1, False)]),
+    ("Show two customers", "SELECT name FROM customer LIMIT 2", [("cut", 1, False)]),
+    ("Show the two oldest customers", "SELECT name FROM customer LIMIT 2", [("cut", 1, True)]),
     # ages: 30, NULL, 20, 30
     ("What?", "SELECT AVG(age) FROM customer", [("null", 1, True)]),
     ("What?", "SELECT COUNT(age) FROM customer WHERE id > 1", [("null", 1, True)]),
@@ -121,6 +162,11 @@ CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
         [("tie", 1, True), ("null", 1, False)],
     ),
     ("What?", "SELECT id FROM orders ORDER BY amount DESC LIMIT 2", []),
+    # amounts: 5, 10, 20, 20
+    ("What?", "SELECT id FROM orders ORDER BY amount DESC LIMIT 1 OFFSET 1", [("tie", 1, True)]),
+    ("What?", "SELECT amount FROM orders ORDER BY amount DESC LIMIT 1 OFFSET 1", [("tie", 1, True)]),
+    ("What?", "SELECT id FROM orders ORDER BY amount LIMIT 1 OFFSET 2", [("tie", 1, True)]),
+    ("What?", "SELECT id FROM orders ORDER BY amount LIMIT 1 OFFSET 1", []),
     ("What?", "SELECT amount FROM orders ORDER BY amount DESC LIMIT 1", []),
     ("What?", "SELECT id FROM orders ORDER BY amount DESC, id LIMIT 1", []),
     (
@@ -155,8 +201,35 @@ def test_a_text_says_what_was_counted_and_the_query_can_be_run_again(database: D
     assert db.execute(taken.sql).rows == ((2,),)
     (each,) = explanation(db, COUNTS, EACH).effects
     assert each.text == "1 value of customer.name has no row in orders and is left out by the join"
+    (dan,) = explanation(db, OUTER, EACH).effects
+    assert dan.text == "1 row of customer has no match in orders and is counted in the number of rows"
+    (dan,) = explanation(db, f"{LEFT} WHERE o.amount > 1", EACH).effects
+    reason = "but the condition orders.amount is more than 1 drops it"
+    assert dan.text == f"1 row of customer has no match in orders: the join keeps it, {reason}"
+    ann, *_ = explanation(db, "SELECT SUM(c.age) FROM customer c JOIN orders o ON o.customer_id = c.id").effects
+    assert ann.text == "1 row of customer is part of the sum of customer.age more than once: the join repeats it"
+    (row,) = explanation(db, COUNTS.replace("BY c.name", "BY c.id, c.name"), EACH).effects
+    assert row.text == "1 row of customer has no row in orders and is left out by the join"
+    towns = "SELECT town, COUNT(*) FROM customer WHERE id > 1 GROUP BY town ORDER BY COUNT(*) LIMIT 1"
+    (tie,) = (effect for effect in explanation(db, towns).effects if effect.kind == "tie")
+    assert tie.text == "2 other groups have the same number of rows as the group kept, and LIMIT 1 cuts them off"
     (null,) = explanation(db, "SELECT AVG(age) FROM customer").effects
     assert null.text == "1 row has no value of age and is not part of the average of age"
+
+
+def test_rows_without_a_value_that_come_first_and_ties_before_the_offset(database: Databases) -> None:
+    db = database("sqlite")
+    for limit, text in (
+        (1, "the row kept has no value of age, by which the rows are sorted"),
+        (2, "1 of the 2 rows kept has no value of age, by which the rows are sorted"),
+    ):
+        (null,) = explanation(db, f"SELECT name FROM customer ORDER BY age LIMIT {limit}").effects
+        assert (null.kind, null.text, null.rows, null.warns) == ("null", text, 1, True)
+    assert explanation(db, "SELECT name FROM customer ORDER BY age DESC, id LIMIT 1").effects == ()
+    (tie,) = explanation(db, "SELECT id FROM orders ORDER BY amount DESC LIMIT 1 OFFSET 1").effects
+    assert tie.text == "the row before has the same amount as the row kept, and OFFSET 1 leaves it out"
+    (tie,) = explanation(db, "SELECT id FROM orders ORDER BY amount LIMIT 1 OFFSET 2").effects
+    assert tie.text == "1 other row has the same amount as the row kept, and LIMIT 1 cuts it off"
 
 
 def test_counting_stops_with_the_budget_the_limit_and_the_user(database: Databases) -> None:

@@ -12,6 +12,7 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.schema.notes import Notes
 from sqljury.types import Answer, Privacy
 from sqljury.types.question import LEVELS
 
@@ -56,6 +57,15 @@ def test_an_abstention_asks_which_reading_is_meant(db: Database) -> None:
     assert answer.abstention.ask == asks
 
 
+@pytest.mark.parametrize("reading", [0, 1])
+def test_a_chosen_reading_settles_the_doubt(db: Database, reading: int) -> None:
+    answer = answered(db, ASKED, [PIECES, PIECES, ROWS, PIECES, ROWS], least=0.98)
+    assert answer.read_as(reading).abstention is None
+    notes = Notes(glossary=((answer.readings[reading].words, answer.readings[reading].meaning),))
+    noted = answered(db, ASKED, [PIECES, PIECES, ROWS, PIECES, ROWS], least=0.98, notes=notes)
+    assert (noted.sql, noted.abstention) == (answer.readings[reading].sql, None)
+
+
 def test_an_answer_that_nobody_reads_asks_the_database_nothing_more(db: Database) -> None:
     silent = answered(db, ASKED, [PIECES, PIECES], explain=False)
     assert (silent.explanation, silent.remarks, silent.rows) == (None, (), ((340,),))
@@ -68,9 +78,12 @@ def test_an_answer_can_be_read_the_other_way(db: Database) -> None:
     assert (other.sql, other.rows, other.readings) == (ROWS, ((182,),), answer.readings[::-1])
     assert other.choice is not None
     assert other.candidates[other.choice.index or 0].sql == ROWS
-    assert (other.explanation, other.confidence) == (None, None)
+    assert other.confidence is None
+    assert other.explanation is not None
+    assert [step.text for step in other.explanation.steps] == ["Reads return_line.", "Shows the number of rows."]
+    assert answer.readings[0].explanation == answer.explanation
     assert other.read_as(1).sql == PIECES
-    assert answer.read_as(0) is answer
+    assert answer.read_as(0) == answer
     with pytest.raises(IndexError):
         answer.read_as(2)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,3 +93,18 @@ def small_folder(small_base: Base, tmp_path_factory: pytest.TempPathFactory) -> 
     small_base.model.save_pretrained(folder)
     small_base.tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def read_once(small_base: Base) -> Iterator[None]:
+    """Trainings and checks of this module get copies of weights that were read before."""
+
+    def copied(name: str, *, half: bool = False) -> Base:
+        gguf_base.require_libraries()
+        assert name == SMALL
+        base = copy.deepcopy(small_base)
+        return base._replace(model=base.model.bfloat16()) if half else base
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gguf_base, "load", copied)
+        yield

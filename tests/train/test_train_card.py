@@ -25,6 +25,7 @@ def test_the_last_figures_are_the_results(tmp_path: Path) -> None:
         "loss": 0.5,
         "eval_loss": 0.75,
         "eval_right_answers": 0.5,
+        "kept_step": 4,
     }
     text = (tmp_path / card.MARKDOWN).read_text()
     assert "| held-out answers right | 0.5 |" in text

@@ -29,7 +29,7 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
     assert "on 6 databases" in (said := capsys.readouterr().err)
-    assert "not checked" not in said
+    assert "leaks were not" not in said
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--gold", "never"]) == 0
     assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
     assert "6 questions that need the gold query" in said
@@ -41,10 +41,84 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
     own = ["--questions", str(file), "--db-dir", str(benchmark_folder / "database"), "--out", str(out)]
     assert _guarded(["train", "data", "generator", *own]) == 0
     assert json.loads(out.read_text())["meta"]["id"] == "7"
-    assert "not checked against an evaluation" in capsys.readouterr().err
+    assert "leaks were not looked for" in capsys.readouterr().err
     assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["checked"] is None
     assert _guarded(["train", "data", "generator", *own, "--eval-data", str(benchmark_folder)]) == 2
     assert "yaks: these databases belong to the evaluation" in capsys.readouterr().err
+
+
+def test_questions_of_the_same_database_can_be_held_out(
+    benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a single database there is no other one to measure on."""
+    data, out = tmp_path / "data", tmp_path / "set.jsonl"
+    shutil.copytree(benchmark_folder, data)
+    asked = [("How many pets are a DOG ?", "dogs"), ("How many pets are a cat?", "dogs"), ("Who is there?", "cows")]
+    entries = [{"question": text, "query": "SELECT 1", "db_id": name} for text, name in asked]
+    (data / "dev.json").write_text(json.dumps(entries))
+    for source in (["--run", str(train_run)], []):
+        command = ["train", "data", "generator", "--data", str(data), *source, "--out", str(out)]
+        assert _guarded(command) == 2
+        assert "dogs: these databases belong to the evaluation" in (said := capsys.readouterr().err)
+        assert "--held-out-by question" in said
+        assert _guarded([*command, "--held-out-by", "question"]) == 0
+        assert "1 question that the evaluation asks too" in capsys.readouterr().err
+        learned = {(meta["db_id"], meta["question"]) for line in out.open() if (meta := json.loads(line)["meta"])}
+        assert ("dogs", "How many pets are a dog?") not in learned
+        assert {("cats", "How many pets are a cat?"), ("dogs", "List the owners of each dog.")} <= learned
+        card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
+        assert (card["held_out"], card["sources"]["held-out-by"]) == (1, "question")
+        assert card["checked"] == {"databases": 2, "questions": 3}
+        assert _guarded([*command, "--without-databases", "dogs,cows"]) == 0, "so nothing is left to refuse"
+        capsys.readouterr()
+
+
+def test_a_misspelt_database_of_runs_is_noticed(
+    train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", "data", "generator", "--run", str(train_run), "--out", str(tmp_path / "set.jsonl")]
+    assert _guarded([*command, "--without-databases", "dogz"]) == 2
+    assert "no question is on the database 'dogz'; check its name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "queries", "says"),
+    [
+        ("generator", ["SELECT nothing FROM pet"], "generator set: 1 question whose gold query fails; give other"),
+        (
+            "generator",
+            ["SELECT 1", "SELECT nothing FROM pet"],
+            "gold query reads no table, 1 question whose",
+        ),
+        ("linker", ["SELECT 1", "SELECT 2"], "linker set: 2 questions whose gold query reads no table"),
+    ],
+)
+def test_why_a_set_would_be_empty(
+    kind: str, queries: list[str], says: str, benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "own.jsonl"
+    lines = [{"question": f"Which? {sql}", "sql": sql, "db_id": "dogs"} for sql in queries]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    source = ["--questions", str(file), "--db-dir", str(benchmark_folder / "database")]
+    assert _guarded(["train", "data", kind, *source, "--out", str(tmp_path / "set.jsonl")]) == 2
+    assert "no example for a " in (said := capsys.readouterr().err)
+    assert says in said
+
+
+def test_the_adapter_that_wrote_the_answers_is_named(
+    train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A training from the bare weights would lose what that adapter had learned."""
+    run = tmp_path / "run"
+    shutil.copytree(train_run, run)
+    settings = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**settings, "model": "small+writer@1a2b3c4d"}))
+    out = tmp_path / "set.jsonl"
+    assert _guarded(["train", "data", "generator", "--run", str(run), "--out", str(out)]) == 0
+    assert "its own queries are of small+writer@1a2b3c4d; give the adapter" in capsys.readouterr().err
+    assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["sources"]["models"] == ["small+writer@1a2b3c4d"]
+    assert _guarded(["train", "data", "generator", "--run", str(train_run), "--out", str(out)]) == 0
+    assert "its own queries are of" not in capsys.readouterr().err
 
 
 def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +126,7 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
     assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
     said, noted = capsys.readouterr()
     assert "18 questions on 6 databases, 12 of them decided" in said
-    assert "not checked" not in noted
+    assert "leaks were not" not in noted
     assert "light judge  EX  66.7 %" in said
     assert "6 of 6 mistakes corrected, 0 correct answers lost" in said
     assert read(str(out)).card["seed"] == 0
@@ -65,7 +139,7 @@ def test_a_light_judge_says_that_nothing_was_checked(
     shutil.copytree(benchmark_folder, tmp_path / "data", ignore=shutil.ignore_patterns("dev.json"))
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
-    assert "the set was not checked against an evaluation; name one with --eval-data" in capsys.readouterr().err
+    assert "no evaluation was named (--eval-data), so leaks were not looked for" in capsys.readouterr().err
     assert read(str(out)).card["checked"] is None
 
 

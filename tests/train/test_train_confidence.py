@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from sqljury.errors import InputError
 from sqljury.stages import confidence as used
 from sqljury.stages.confidence import NAMES
 from sqljury.stages.weights import save
-from sqljury.train.confidence import Given, auroc, fit, quality
+from sqljury.train.confidence import ALL, ANSWERED, Given, answers_of, auroc, fit, measure, quality
+from sqljury.train.replay import replay
+from sqljury.types import Result, Schema, TestCase, Tried
 
 pytest.importorskip("numpy")
 
@@ -67,6 +70,31 @@ def test_quality_of_probabilities() -> None:
     figures = quality([0.95] * 8 + [0.25] * 2, [True] * 8 + [False] * 2)
     assert figures["ece"] == pytest.approx((8 * 0.05 + 2 * 0.25) / 10, abs=1e-4)
     assert (figures["accuracy"], figures["sure_80"]) == (0.8, 1.0)
+
+
+def test_what_the_run_chose_is_measured_beside_votes(train_run: Path, benchmark_folder: Path, tmp_path: Path) -> None:
+    """In the first question votes err; here the run's judge did not, and passed a test."""
+    run = tmp_path / "run"
+    shutil.copytree(train_run, run)
+    lines = [json.loads(line) for line in (run / "answers.jsonl").read_text().splitlines()]
+    question = lines[0]
+    count = next(index for index, one in enumerate(question["candidates"]) if "count(*)" in one["sql"])
+    question["sql"] = question["candidates"][count]["sql"]
+    case = TestCase(Schema("s", "sqlite", ()), (), Result(rows=((1,),)))
+    tried = Tried(case, (question["sql"],), (Result(rows=((1,),)),), (True,))
+    scores = [0.1, 0.9]
+    question["choice"] = {"index": count, "selector": "light", "scores": scores, "tests": [tried.to_dict()]}
+    lines[1]["choice"]["index"] = 99  # names no candidate
+    (run / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    first, second, *_ = replay(run, benchmark_folder)
+    answers = {one.kind: one for one in answers_of(first)}
+    assert (answers[ANSWERED].right, answers[ALL].right) == (True, False)
+    known = answers[ANSWERED].figures
+    assert (known["without_judge"], known["without_tests"], known["tests_passed"]) == (0, 0, 1)
+    assert known["judge"] > 2
+    assert answers[ALL].figures["without_judge"] == 1
+    assert ANSWERED not in {one.kind for one in answers_of(second)}
+    assert next(iter(measure([run], benchmark_folder, fit(given(100))))) == ANSWERED
 
 
 def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:

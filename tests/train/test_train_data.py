@@ -134,6 +134,19 @@ def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Ex
     assert set(Counter(item.answer for item in items)) == {"A", "B"}
 
 
+def test_judges_are_shown_the_schema_that_the_run_showed_them(train_run: Path, measured: list[Example]) -> None:
+    """The part that two queries use, or one schema for all pairs of a question."""
+    for shown, has_shops in (("used", {False}), ("linked", {True})):
+        questions = (replace(one, judged=shown) for one in replay_all([train_run], None, measured))  # type: ignore[arg-type]
+        judged = list(data_judged.judged_questions(questions, PLAIN, 0))
+        made = (data_judged.pairwise_examples, data_judged.critic_examples, data_judged.independent_examples)
+        for examples in made:
+            asked = [one for one in examples(judged, seed=2) if one.meta["question"].startswith("How many")]
+            assert {"shop" in "".join(message.content for message in one.messages) for one in asked} == has_shops
+    [first, *_] = replay_all([train_run], None, measured)
+    assert first.judged == "used"
+
+
 def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: list[Example]) -> None:
     sides = data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0)
     items = [
@@ -339,7 +352,7 @@ def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
         data.write(broken(), out, "critic", 0)
     assert [file.name for file in tmp_path.iterdir()] == ["set.jsonl"]
     assert out.read_text() == before
-    with pytest.raises(InputError, match="no example to train a critic on"):
+    with pytest.raises(InputError, match="no example for a critic set; give other"):
         data.write([], out, "critic", 0)
     assert out.read_text() == before
     with pytest.raises(InputError, match="cannot be written"):

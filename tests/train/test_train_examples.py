@@ -63,8 +63,8 @@ def test_a_missing_and_an_empty_set_are_told_apart(tmp_path: Path) -> None:
 
 def test_no_database_is_on_both_sides(tmp_path: Path) -> None:
     known = examples.read(written(tmp_path / "set.jsonl", *(line(f"db{n % 10}") for n in range(60))))
-    learn, held = examples.split(known, 0.2, seed=1)
-    assert (len(learn), len(held)) == (48, 12)
+    learn, held, by = examples.split(known, 0.2, seed=1)
+    assert (len(learn), len(held), by) == (48, 12, "database")
     assert not {one.database for one in learn} & {one.database for one in held}
     assert examples.split(known[::-1], 0.2, seed=1)[1] == held[::-1], "the order of the lines does not choose"
     assert {one.database for one in examples.split(known, 0.2, seed=2)[1]} != {one.database for one in held}
@@ -73,14 +73,39 @@ def test_no_database_is_on_both_sides(tmp_path: Path) -> None:
 def test_of_one_database_questions_are_held_out_whole(tmp_path: Path) -> None:
     lines = (line(meta={"db_id": "shop", "question": f"q{n % 10}"}, answer=f"SELECT {n}") for n in range(30))
     known = examples.read(written(tmp_path / "set.jsonl", *lines))
-    learn, held = examples.split(known, 0.15, seed=1)
-    assert (examples.held_out_by(known), len(learn), len(held)) == ("question", 24, 6)
+    learn, held, by = examples.split(known, 0.15, seed=1)
+    assert (by, len(learn), len(held)) == ("question", 24, 6)
     assert not {one.question for one in learn} & {one.question for one in held}
     assert {one.question for one in examples.split(known, 0.15, seed=2)[1]} != {one.question for one in held}
 
 
+@pytest.mark.parametrize(
+    ("databases", "by"),
+    [
+        ({"crm": 290, "warehouse": 10}, "question"),
+        ({"shop": 290, "app": 10}, "question"),
+        ({f"large{n}": 90 for n in range(6)} | {f"small{n}": 1 for n in range(6)}, "question"),
+        ({f"db{n}": 10 for n in range(40)}, "database"),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_few_or_uneven_databases_are_not_held_out_whole(
+    tmp_path: Path, databases: dict[str, int], by: str, seed: int
+) -> None:
+    """Of few databases the largest could be drawn, and most examples would not be trained on."""
+    lines = (
+        line(meta={"db_id": db, "question": f"{db} {n}"}, answer=f"SELECT {n}")
+        for db, count in databases.items()
+        for n in range(count)
+    )
+    known = examples.read(written(tmp_path / "set.jsonl", *lines))
+    learn, held, found = examples.split(known, 0.05, seed=seed)
+    assert found == by
+    assert len(learn) + len(held) == len(known)
+    assert 0.05 * len(known) <= len(held) <= 0.1 * len(known)
+
+
 def test_a_share_of_nothing_and_one_question_hold_nothing_out(tmp_path: Path) -> None:
     known = examples.read(written(tmp_path / "set.jsonl", line("a"), line("a"), line("b")))
-    assert examples.held_out_by(known) == "database"
-    assert examples.split(known, 0.0, seed=0) == (known, [])
-    assert examples.split(known[:2], 0.5, seed=0) == (known[:2], [])
+    assert examples.split(known, 0.0, seed=0)[:2] == (known, [])
+    assert examples.split(known[:2], 0.5, seed=0)[:2] == (known[:2], [])

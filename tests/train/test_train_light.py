@@ -13,15 +13,20 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.bench import choices, stored
+from sqljury.bench.choices import ALL, Among
 from sqljury.datasets import spider
+from sqljury.datasets.subset import within
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.experiments.ablation import ablation
+from sqljury.llm.fake import Call
+from sqljury.llm.open import open_model
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.resources import LOCK
 from sqljury.stages.select.base import groups
 from sqljury.stages.select.features import features, names
 from sqljury.stages.select.light import FORMAT, Weights, read, shares
+from sqljury.stages.select.scorers import Scorer
 from sqljury.stages.weights import save
 from sqljury.train import leaks, logit
 from sqljury.train import sketch as sketching
@@ -34,7 +39,8 @@ from sqljury.train.light import (
     train,
     train_from_runs,
 )
-from sqljury.train.replay import evaluation_of_runs, replay, replay_all
+from sqljury.train.replay import Replayed, evaluation_of_runs, replay, replay_all
+from sqljury.train.scores import stored_scores
 from sqljury.types import Result, Schema, TestCase, Tried
 
 
@@ -308,37 +314,131 @@ def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:
     assert found[lines[1]["id"]] == {}
 
 
-def test_a_judge_learns_from_the_critic_where_it_is_heard(moved: Path) -> None:
+def scored(run: Path, *names: str) -> list[Replayed]:
+    """The run's questions of several groups, with the scores of these choices."""
+    data = folder.data_of(run)
+    return [
+        one for one in replay(run, data, scores=stored_scores([run], names)) if len(set(groups(one.candidates))) > 1
+    ]
+
+
+@pytest.mark.parametrize("selector", ["critic", "critic-independent", "tournament"])
+def test_a_judge_learns_from_the_scores_of_another(moved: Path, selector: str) -> None:
     run, data = moved / "run", moved / "data"
-    assert not any(one.opinions.critic for one in replay(run, data))
-    with pytest.raises(InputError, match=r"no choices 'critic' \(it has none\)"):
-        list(replay(run, data, critic="critic"))
-    file = choices.select(run, data, FakeModel("A"), SelectPart("critic"))
-    found = list(replay(run, data, critic="critic"))
-    several = [one for one in found if len(groups(one.candidates)) > 1]
+    assert not any(one.opinions.judge for one in replay(run, data))
+    with pytest.raises(InputError, match=rf"no choices '{selector}'; .*run has none; make them with"):
+        stored_scores([run], [selector])
+    file = choices.select(run, data, FakeModel("A"), SelectPart(selector))
+    name = choices.name_of(file)
+    several = scored(run, name)
     assert several
     for one in several:
-        assert set(one.opinions.critic) == {one.representative(number).sql for number in groups(one.candidates)}
-        assert sum(one.opinions.critic.values()) == pytest.approx(1)
-    first, *_ = one.opinions.critic.values()
-    assert features(one.candidates, one.task, one.opinions)[0]["critic"] == first
-    with pytest.raises(InputError, match=r"no choices 'light' \(it has critic\)"):
-        list(replay(run, data, critic="light"))
-    choices.select(run, data, FakeModel("A"), SelectPart("tournament"))
-    with pytest.raises(InputError, match="'tournament' were made by tournament; name choices of the critic"):
-        list(replay(run, data, critic="tournament"))
+        assert set(one.opinions.judge) == {one.representative(number).sql for number in groups(one.candidates)}
+        assert all(0 <= score <= 1 for score in one.opinions.judge.values())
+    first, *_ = one.opinions.judge.values()
+    assert features(one.candidates, one.task, one.opinions)[0]["judge_score"] == first
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(line for line in lines if json.loads(line)["id"] != several[0].id))
-    with pytest.raises(InputError, match="has no choice of the critic"):
-        list(replay(run, data, critic="critic"))
+    with pytest.raises(InputError, match=f"{several[0].id}' has no scores in the choices that are named"):
+        scored(run, name)
 
 
-def test_votes_in_place_of_the_critic_are_no_opinion(moved: Path) -> None:
+def test_choices_that_give_no_scores_are_refused(moved: Path) -> None:
+    run, data = moved / "run", moved / "data"
+    for part, among in (
+        (SelectPart("first"), ALL),
+        (SelectPart("critic"), Among(first=2)),
+        (SelectPart("critic"), ALL),
+    ):
+        choices.select(run, data, FakeModel("A"), part, among=among)
+    for name, says in (
+        ("first", "'first' were made by first, which has no scores to learn from; name choices of critic, "),
+        ("critic-first2", "are among some of the candidates; make them without --part and --first"),
+        ("light", "no choices 'light'; .*run has critic, critic-first2, first; make them"),
+    ):
+        with pytest.raises(InputError, match=says):
+            stored_scores([run], [name])
+    choices.select(run, data, FakeModel("A"), SelectPart("tournament", 2))
+    with pytest.raises(InputError, match=r"'critic' of .* are of critic, shown the used schema, .* among 2 groups"):
+        stored_scores([run], ["critic", "tournament-groups2"])
+
+
+def test_two_judges_share_the_databases_of_a_run(moved: Path, train_run: Path) -> None:
+    """As judges that were trained crosswise do: each judges the half that the other was trained on."""
+    run, data = moved / "run", moved / "data"
+    one, other = FakeModel("A", name="one"), FakeModel("B", name="other")
+    half = within("cats,cows,dogs")
+    first = choices.select(run, data, one, SelectPart("tournament"), within=half)
+    assert (first.name, len(first.read_text().splitlines())) == ("choices-tournament-one.jsonl", 9)
+    names = ["tournament-one", "tournament-other"]
+    with pytest.raises(InputError, match="no choices 'tournament-other'"):
+        stored_scores([run], names)
+    choices.select(run, data, other, SelectPart("tournament"), within=lambda name: not half(name))
+    assert len(one.calls) == len(other.calls)
+    assert {bool(question.opinions.judge) for question in scored(run, *names)} == {True}
+    with pytest.raises(InputError, match="has no scores in the choices that are named"):
+        scored(run, "tournament-one")
+    assert stored_scores([run], ["tournament-*"]) == stored_scores([run], names)
+    weights = train_from_runs([run], None, [], scores=names)
+    assert weights.scorer is None  # both judges prefer a position, so that all comparisons are even
+    assert weights.card["scores"] == {
+        "selector": "tournament",
+        "groups": 0,
+        "schema": "used",
+        "choices": [{"tournament-one": ["one"], "tournament-other": ["other"]}],
+    }
+    choices.select(run, data, other, SelectPart("tournament"))
+    with pytest.raises(InputError, match="has scores in the choices 'tournament-one' and 'tournament-other'; name one"):
+        scored(run, *names)
+    with pytest.raises(InputError, match=f"{train_run} has no choices 'tournament-one' or 'tournament-other'"):
+        stored_scores([run, train_run], names)
+
+
+def test_a_judge_of_pairs_that_knows_is_a_feature_and_is_asked(moved: Path, benchmark_folder: Path) -> None:
+    """Two runs, each with choices of another judge, of which each is right; a recipe with the weights asks it."""
+    run, data, again = moved / "run", moved / "data", moved / "again"
+    shutil.copytree(run, again)
+    shutil.copytree(data, moved / "other")
+    described = folder.described(again)
+    described["dataset"]["data"] = str(moved / "other")
+    (again / folder.SETTINGS).write_text(json.dumps(described))
+    for place, name in ((run, "one"), (again, "two")):
+        choices.select(place, folder.data_of(place), knowing(name), SelectPart("tournament"))
+    weights = train_from_runs([run, again], None, [], scores=["tournament-one", "tournament-two"])
+    assert weights.scorer == Scorer("tournament")
+    assert weights.weights["judge_score"] > 0
+    save(weights, file := moved / "own.json")
+    assert read(str(file)) == weights
+
+    written = ["SELECT name FROM pet", "SELECT name FROM pet", "SELECT count(*) FROM pet", "SELECT id FROM shop"]
+    part = SelectPart("light", weights=str(file), judge="judge")
+    recipe = Recipe("own", generate=(GeneratePart(samples=4, temperature=0.8),), fix=FixPart(attempts=0), select=part)
+    judge = knowing("judge")
+    with connect(benchmark_folder / "database" / "yaks" / "yaks.sqlite") as db:
+        Pipeline(recipe, FakeModel([written]), models={"judge": judge}).answer(Question("How many pets?"), db)
+    assert len(judge.calls) == 6  # three groups, each pair in both orders
+    with pytest.raises(InputError, match="use scores of the tournament, which asks a model; name one"):
+        choices.select(run, data, open_model("none"), replace(part, judge=""))
+
+
+def knowing(name: str) -> FakeModel:
+    """A judge of pairs that prefers queries that count or take a mean or join."""
+
+    def chosen(call: Call) -> str:
+        text = call.messages[-1].content
+        first, second = text.index("\nSELECT"), text.rindex("\nSELECT")
+        known = [any(word in text[at : at + 40] for word in ("count", "avg", "T2")) for at in (first, second)]
+        return "B" if known[1] and not known[0] else "A"
+
+    return FakeModel(chosen, name=name)
+
+
+def test_votes_in_place_of_a_judge_are_no_opinion(moved: Path) -> None:
     file = choices.select(moved / "run", moved / "data", FakeModel("A"), SelectPart("critic"))
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     voted = [{**line, "scores": [3.0, 1.0], "note": "too long, so votes decided"} for line in lines]
     file.write_text("".join(json.dumps(line) + "\n" for line in voted))
-    assert not any(one.opinions.critic for one in replay(moved / "run", moved / "data", critic="critic"))
+    assert not any(one.opinions.judge for one in scored(moved / "run", "critic"))
 
 
 def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: Path) -> None:

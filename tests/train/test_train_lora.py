@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sqljury.errors import DatasetError, InputError
+from sqljury.resources import write_whole
 from sqljury.train import card, gguf_base, lora
 from sqljury.train.settings import PRESETS, Settings
 
@@ -129,6 +130,74 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(
     assert [entry.get("loss") for entry in again] == [entry.get("loss") for entry in log]
     lora.train(data, killed, settings, notes.append)
     assert "has finished its training" in notes[-1]
+
+
+@pytest.mark.train
+def test_ctrl_c_leaves_a_checkpoint_that_other_memory_can_continue(
+    tiny_base: None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from sqljury.train import memory
+    from sqljury.train.loop import Loop
+
+    notes: list[str] = []
+    lora.train(data, tmp_path / "whole", SETTINGS, notes.append)
+    pressed, advance, evaluate = tmp_path / "pressed", Loop._advance, Loop._evaluate
+
+    def until_the_evaluation(loop: Loop) -> None:
+        if loop.progress.step == 8:
+            raise KeyboardInterrupt
+        evaluate(loop)
+
+    monkeypatch.setattr(Loop, "_evaluate", until_the_evaluation)
+    with pytest.raises(KeyboardInterrupt):
+        lora.train(data, pressed, SETTINGS, notes.append)
+    monkeypatch.setattr(Loop, "_evaluate", evaluate)
+    assert notes[-1] == "the same command continues from step 8 of 10"
+    # Sequences of the machine before, which another one would not make, are kept.
+    checkpoint = torch.load(pressed / "checkpoint.pt", weights_only=True)
+    lengths, plan = [], memory.plan
+    monkeypatch.setattr(memory, "plan", lambda *of: lengths.append(of[-1]) or plan(*of))
+    lora.train(data, pressed, replace(SETTINGS, memory_gb=5.0), notes.append)
+    assert lengths == [checkpoint["length"]]
+    assert lengths[0] > 0
+    one, other = adapter(tmp_path / "whole"), adapter(pressed)
+    assert all((one[key] == other[key]).all() for key in one)
+    log = [json.loads(line) for line in (pressed / "log.jsonl").read_text().splitlines()]
+    assert [entry["step"] for entry in log if "eval_loss" in entry] == [0, 4, 8, 10]
+
+    half = tmp_path / "half"
+
+    def in_the_middle_of_an_update(loop: Loop) -> None:
+        loop._optimiser.step = lambda: (_ for _ in ()).throw(KeyboardInterrupt)
+        advance(loop)
+
+    monkeypatch.setattr(Loop, "_advance", in_the_middle_of_an_update)
+    with pytest.raises(KeyboardInterrupt):
+        lora.train(data, half, SETTINGS, notes.append)
+    assert not (half / "checkpoint.pt").exists()
+
+
+@pytest.mark.train
+def test_what_cannot_be_written_and_what_learned_nothing_are_said(
+    tiny_base: None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[str] = []
+    lora.train(data, tmp_path / "idle", replace(SETTINGS, learning_rate=0.0), notes.append)
+    assert any("what is kept has learned nothing" in note for note in notes)
+    assert json.loads((tmp_path / "idle" / card.JSON).read_text())["results"]["kept_step"] == 0
+
+    from sqljury.train import loop
+
+    def full(file: Path, content: object) -> None:
+        if file.name == "checkpoint.pt":
+            raise OSError(28, "No space left on device")
+        write_whole(file, content)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loop, "write_whole", full)
+    with pytest.raises(DatasetError, match=r"checkpoint\.pt: cannot be written \(No space.*from its last"):
+        lora.train(data, tmp_path / "full", replace(SETTINGS, checkpoint_minutes=0.0), notes.append)
 
 
 @pytest.mark.train

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +61,25 @@ def test_longer_sequences_are_taken_while_memory_lasts() -> None:
     assert plan(costs, lengths[0] + 1, 5000, partial(rows, 100)).checkpointed > 0
     small = Costs(28, 3e8, 55_000, 3_000, 150_000)
     assert plan(small, 5000, 9000, rows) == Plan(small.length(28), 28)
+    assert plan(costs, 1000, 5000, partial(rows, 100), lengths[0]) == Plan(lengths[0], 0)
+    assert plan(costs, 1000, 5000, partial(rows, 100), lengths[0] + 1).checkpointed > 0
+    assert plan(small, 5000, 9000, rows, 9000) == Plan(9000, 28)
+
+
+def test_the_limit_of_a_container(tmp_path: Path) -> None:
+    from sqljury.train.memory import _group_limit
+
+    own, mounted = tmp_path / "cgroup", tmp_path / "mounted"
+    assert _group_limit(mounted, own) == math.inf
+    own.write_text("0::/slice/unit\n")
+    (mounted / "slice" / "unit").mkdir(parents=True)
+    assert _group_limit(mounted, own) == math.inf
+    (mounted / "slice" / "memory.max").write_text("8000000000\n")
+    (mounted / "slice" / "unit" / "memory.max").write_text("max\n")
+    assert _group_limit(mounted, own) == 8e9
+    (mounted / "memory.max").write_text("4000000000\n")  # what a container sees of its own group
+    assert _group_limit(mounted, own) == 4e9
+    own.write_text("5:cpu,memory:/docker/1\n3:devices:/docker/1\n")
+    (mounted / "memory").mkdir()
+    (mounted / "memory" / "memory.limit_in_bytes").write_text("2000000000\n")
+    assert _group_limit(mounted, own) == 2e9

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import resource
+import signal
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +45,13 @@ def base(tmp_path_factory: pytest.TempPathFactory, matrices: dict[str, Any]) -> 
     return file
 
 
-def adapter(folder: Path, names: list[str], columns: int = COLUMNS) -> tuple[Path, dict[str, Any]]:
+def adapter(folder: Path, names: list[str], columns: int = COLUMNS, served: str = "") -> tuple[Path, dict[str, Any]]:
     rng = np.random.default_rng(2)
     file, deltas = folder / "adapter.gguf", {}
     writer = gguf.GGUFWriter(file, "qwen2")
     writer.add_type("adapter")
+    if served:
+        writer.add_string("sqljury.served_sha256", served)
     writer.add_float32("adapter.lora.alpha", ALPHA)
     for name in names:
         a = rng.normal(0, 0.1, (RANK, columns)).astype("float32")
@@ -103,3 +109,44 @@ def test_what_does_not_fit_is_refused(base: Path, tmp_path: Path, capsys: pytest
     out.write_bytes(b"mine")
     assert _guarded(["models", "merge", str(base), str(file), "--out", str(out)]) == 2
     assert out.read_bytes() == b"mine"
+
+
+def test_an_adapter_for_other_weights_is_refused(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody has hashed the base before, so merging reads it for that."""
+    out = tmp_path / "merged.gguf"
+    file, _ = adapter(tmp_path, ["blk.0.attn_q"], served="0" * 64)
+    assert _guarded(["models", "merge", str(base), str(file), "--out", str(out)]) == 5
+    assert f"is an adapter for other weights (those of SHA-256 {'0' * 64})" in capsys.readouterr().err
+    assert not out.exists()
+    file, _ = adapter(tmp_path, ["blk.0.attn_q"], served=hashlib.sha256(base.read_bytes()).hexdigest())
+    assert _guarded(["models", "merge", str(base), str(file), "--out", str(out)]) == 0
+
+
+def test_merged_weights_take_no_adapter(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, _ = adapter(tmp_path, ["blk.0.attn_q"])
+    out = tmp_path / "merged.gguf"
+    assert _guarded(["models", "merge", str(base), str(file), "--out", str(out)]) == 0
+    again = ["models", "merge", str(out), str(file), "--out", str(tmp_path / "twice.gguf")]
+    sqlite3.connect(tmp_path / "one.db").execute("CREATE TABLE t (i INTEGER)").connection.close()
+    run_time = ["ask", "How many?", "--db", str(tmp_path / "one.db"), "--model", f"{out}+{file}"]
+    for command in (again, run_time):
+        assert _guarded(command) == 5
+        assert "merged.gguf has the adapter adapter@" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_named(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """numpy's errors have no text of the system."""
+    file, _ = adapter(tmp_path, ["blk.0.attn_q"])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, before[1]))
+    try:
+        assert _guarded(["models", "merge", str(base), str(file), "--out", str(tmp_path / "merged.gguf")]) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    message = capsys.readouterr().err
+    assert "cannot be written" in message
+    assert "None" not in message

@@ -6,7 +6,6 @@ import copy
 import json
 import struct
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,21 +37,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
-
-
-@pytest.fixture(scope="module")
-def read_once(small_base: Base) -> Iterator[None]:
-    """Trainings and checks of this module get copies of weights that were read before."""
-
-    def copied(name: str, *, half: bool = False) -> Base:
-        gguf_base.require_libraries()
-        assert name == MODEL
-        base = copy.deepcopy(small_base)
-        return base._replace(model=base.model.bfloat16()) if half else base
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gguf_base, "load", copied)
-        yield
 
 
 @pytest.fixture(scope="module")

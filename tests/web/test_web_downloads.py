@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from web_servers import Serve
+from web_servers import TALL, Serve
 
 from sqljury.web.downloads import PARQUET, parquet_bytes
 
@@ -54,3 +54,12 @@ def test_a_query_as_parquet(serve: Serve, tmp_path: Path) -> None:
     assert (response.status_code, response.headers["content-type"]) == (200, PARQUET)
     assert "people.parquet" in response.headers["content-disposition"]
     assert len(read(response.content, tmp_path)[1]) == 3
+
+
+def test_a_download_is_no_entry_of_the_history(serve: Serve) -> None:
+    client = serve()
+    client.post("/v1/query", json={"database": "people", "sql": TALL})
+    for kind in ("text/csv", "application/vnd.apache.parquet"):
+        response = client.post("/v1/query", json={"database": "people", "sql": TALL}, headers={"Accept": kind})
+        assert (response.status_code, response.headers["content-type"].partition(";")[0]) == (200, kind)
+    assert [entry["kind"] for entry in client.get("/v1/history").json()["entries"]] == ["query"]

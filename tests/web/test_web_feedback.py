@@ -162,7 +162,40 @@ def test_an_openai_client_may_point_back(serve: Serve) -> None:
         {"role": "user", "content": "and taller than 180?"},
     ]
     body = {"model": "sqljury/people", "messages": messages}
-    assert serve(follow_up).post("/v1/chat/completions", json=body).json()["sqljury"]["sql"] == TALL
+    made = serve(follow_up).post("/v1/chat/completions", json=body).json()
+    assert made["sqljury"]["sql"] == TALL
+    assert made["choices"][0]["message"]["content"].startswith("Understood as: Who is taller than 180?\n\n| ")
+
+
+def test_an_openai_client_is_shown_both_readings(shop: tuple[TestClient, Path, FakeModel]) -> None:
+    body = {"model": "sqljury/people", "messages": [{"role": "user", "content": PIECES["question"]}]}
+    made = shop[0].post("/v1/chat/completions", json=body).json()
+    lines = made["choices"][0]["message"]["content"].splitlines()
+    assert (
+        lines[0]
+        == f"{made['sqljury']['readings'][0]['words']} can be read in two ways, and the candidates are divided:"
+    )
+    assert lines[2:4] == ["1. the sum of quantity (4 of 8): 12, as below", "2. the number of rows of back (4 of 8): 2"]
+    assert lines[5] == "Reply with its number to say which is meant; it is remembered for later questions."
+
+
+def test_an_openai_client_chooses_a_reading_by_its_number(shop: tuple[TestClient, Path, FakeModel]) -> None:
+    client, folder, model = shop
+
+    def talk(*said: str) -> Any:
+        messages = [{"role": "user", "content": text} for text in said]
+        return client.post("/v1/chat/completions", json={"model": "sqljury/people", "messages": messages}).json()
+
+    pieces = PIECES["question"]
+    assert len(talk(pieces)["sqljury"]["readings"]) == 2
+    chosen = talk(pieces, "2.")["sqljury"]
+    assert (chosen["question"], chosen["rows"], chosen["readings"]) == (pieces, [[2]], [])
+    assert "the number of rows of back" in (folder / "glossary.yaml").read_text()
+    assert talk(pieces, "2", "1")["sqljury"]["rows"] == [[12]]
+    assert talk(pieces, "2", pieces)["sqljury"]["rows"] == [[12]]  # the number in the middle changes nothing
+    calls = len(model.calls)
+    assert talk(pieces, "3")["sqljury"]["question"] != pieces  # a question like any other
+    assert len(model.calls) > calls
 
 
 def test_values_are_found_but_not_masked_ones(serve: Serve) -> None:
@@ -206,7 +239,7 @@ def test_readings_thumbs_and_follow_ups_on_the_page(open_page: Open) -> None:
     page.locator(".single", has_text="2").wait_for()
     ask(page, PIECES["question"])
     page.get_by_text("is read as the number of rows of back, as the notes say.").wait_for()
-    assert page.locator(".reading").count() == 0
+    assert page.get_by_role("region", name="Two readings").count() == 0
     page.get_by_role("button", name="Wrong").click()
     page.get_by_label("What was wrong").fill("pieces means the sum of quantity")
     page.get_by_label("The right query").fill(SUM)
@@ -232,3 +265,16 @@ def test_a_value_is_put_into_the_question(open_page: Open) -> None:
     page.get_by_label("Find a table, a column or a value").fill("Ann")
     page.get_by_role("button", name="Ann").click()
     assert page.input_value("#question") == "How tall is Ann"
+
+
+def test_two_results_with_as_many_votes_stand_side_by_side(open_page: Open) -> None:
+    """The words of the question do not say what the two mean, so both queries are shown."""
+    many = "SELECT count(*) FROM person"
+    page = open_page(lambda call: ([many, TALL] * 4)[: call.n], recipe=VOTES_OF_EIGHT)
+    ask(page, "How many people are there?")
+    divided = page.get_by_role("region", name="Two results")
+    divided.get_by_text("The queries are divided").wait_for()
+    assert "the answer below" in divided.inner_text(), divided.inner_text()
+    page.locator(".single", has_text="3").wait_for()
+    divided.get_by_role("button", name=TALL).click()
+    page.get_by_label("Result", exact=True).get_by_text("reading 2").wait_for()

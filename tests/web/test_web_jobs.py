@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from web_servers import TALL, Serve, running, token_file, until
 
-from sqljury.web.jobs import EndingError, Following, Jobs, OverdueError
-from sqljury.web.turns import BusyError, Turns
+from sqljury.parallel.jobs import EndingError, Following, Jobs, OverdueError
+from sqljury.parallel.turns import BusyError, Turns
 from sqljury.web.walls import Walls
 
 ASK = json.dumps({"database": "people", "question": "Who is tall?"})

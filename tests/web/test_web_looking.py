@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
-from web_servers import TALL, Serve
+from web_servers import TALL, Serve, token_file
 
 from sqljury.access.rules import Access
+from sqljury.web.history import ANSWER_BYTES, History
 
 ASK = {"database": "people", "question": "Who is tall?"}
 
@@ -40,9 +45,40 @@ def test_history_has_the_latest_first_and_is_forgotten(serve: Serve) -> None:
     assert client.get("/v1/history").json()["entries"] == []
 
 
+def test_an_answer_of_before_is_shown_as_it_was_given(serve: Serve, people: Path) -> None:
+    file, headers = token_file(ann="", bo="")
+    client = serve(tokens=file, history=2)
+    made = client.post("/v1/ask", json=ASK, headers=headers["ann"]).json()
+    with closing(sqlite3.connect(people)) as connection, connection:
+        connection.execute("DELETE FROM person")
+    (entry,) = client.get("/v1/history", headers=headers["ann"]).json()["entries"]
+    assert (entry["id"], entry["kept"]) == (made["id"], True)
+    path = f"/v1/history/{made['id']}"
+    assert client.get(path, headers=headers["ann"]).json() == made
+    assert client.get(path, headers=headers["bo"]).status_code == 404
+    for _ in range(2):
+        client.post("/v1/query", json={"database": "people", "sql": "SELECT 1"}, headers=headers["ann"])
+    assert client.get(path, headers=headers["ann"]).json()["code"] == "unknown-answer"
+
+
+def test_answers_are_kept_within_a_bound_and_forgotten_with_their_entries() -> None:
+    history = History(size=10, kept_bytes=1_500)
+    for number in range(5):
+        history.add("ann", id=str(number), kind="ask")
+        history.keep("ann", str(number), {"rows": [random.Random(number).randbytes(400).hex()]})
+    assert [entry["kept"] for entry in history.of("ann", 10)] == [True, True, True, False, False]
+    history.keep("ann", "4", {"rows": ["x" * ANSWER_BYTES]})
+    assert history.answer("ann", "4") is not None
+    history.keep("bo", "4", {"rows": []})
+    assert history.answer("bo", "4") is None
+    history.clear("ann")
+    assert history.answer("ann", "4") is None
+
+
 def test_health_and_counters(serve: Serve) -> None:
     client = serve()
     assert client.get("/healthz").json() == {"status": "ok"}
+    assert [client.head(path).status_code for path in ("/healthz", "/")] == [200, 200]
     client.post("/v1/ask", json=ASK)
     client.get("/nowhere/at/all")
     text = client.get("/metrics").text
@@ -100,6 +136,15 @@ def test_an_openai_client_gets_a_stream(serve: Serve) -> None:
 def test_errors_in_openais_form(serve: Serve, more: dict[str, Any], status: int, code: str) -> None:
     response = chat(serve(), **more)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+
+
+def test_an_openai_client_is_told_that_the_question_cannot_be_answered(serve: Serve) -> None:
+    asked = {"messages": [{"role": "user", "content": "What is the wingspan of the <b>dragons</b>?"}]}
+    made = chat(serve("SELECT avg(height) FROM person"), **asked).json()
+    text = made["choices"][0]["message"]["content"]
+    assert made["sqljury"]["abstention"]["kind"] == "unanswerable"
+    assert text.startswith("**The database has nothing called")
+    assert "<b>" not in text
 
 
 def test_cells_of_a_table_are_no_markup(serve: Serve) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn
 
@@ -13,6 +13,7 @@ from sqljury.access.check import Checker
 from sqljury.access.rules import Access, compiled
 from sqljury.access.words import secrets, tells
 from sqljury.db.base import DEFAULT_LIMITS, Database, failure
+from sqljury.db.contents import content_version
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError
 from sqljury.parallel.watch import Watch
@@ -80,6 +81,10 @@ class Guarded(Closing):
     def identity(self) -> str:
         """See the wrapped database; its URL if it has no identity."""
         return str(getattr(self._db, "identity", self._db.url))
+
+    def version(self) -> Hashable | None:
+        """Another value after every change of the wrapped database; None where it cannot tell."""
+        return content_version(self._db)
 
     @property
     def schema(self) -> Schema:

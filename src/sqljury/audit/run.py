@@ -23,6 +23,7 @@ from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, SqljuryError
 from sqljury.evaluation.judge import GRACE_SECONDS
 from sqljury.evaluation.run_folder import Record, append_line, appending, misshapen
+from sqljury.parallel.crew import Crew
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.resources import must_write, write_whole
 from sqljury.schema.introspect import introspect
@@ -54,7 +55,7 @@ def run(
     file: Path,
     settled: Mapping[str, Any],
     *,
-    processes: int = 1,
+    processes: int | Crew = 1,
     on_line: Callable[[Record], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[Record]:
@@ -78,11 +79,12 @@ def run(
         map_processes(
             _Auditor(seconds).begin,
             waiting,
-            lambda example, why, _: line_of(example, [], f"limit: {why}"),
+            _lost,
             silence=seconds + GRACE_SECONDS,
             processes=processes,
             kind=lambda example: example.db_id,
             on_result=keep,
+            files=[example.database for example in waiting],
         )
     return [known[example.id] for example in examples]
 
@@ -145,6 +147,10 @@ class _Auditor:
                 example.db_id,
             )
         return self.opened
+
+
+def _lost(example: Example, why: str, _: object) -> Record:
+    return line_of(example, [], f"limit: {why}")
 
 
 def line_of(example: Example, found: Sequence[Finding], error: str | None, correction: str = "") -> Record:

@@ -80,7 +80,7 @@ class Recorded(Wrapper):
             reply = self.model.complete(messages, sampling, n, **streaming)
         except BudgetExceededError:  # it was refused before anything was sent
             raise
-        except Exception:
+        except BaseException:  # Ctrl-C too: the call was sent
             self._journal.add(self.name, Cost(calls=1, seconds=time.perf_counter() - began))
             raise
         self._journal.add(self.name, reply.cost)

@@ -1,9 +1,9 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
 ``choices-<selector>[-groups<N>][-parts<N>_<M>][-first<K>][-linked][-<tests>][-<weights>][-<model>].jsonl`` in the run
-holds a line a question, in the order they were chosen; the model is named where it is not the run's own, weights where
-they are not the package's, and of the tests what is not as usual. A line counts only for the candidates it was made
-for, and is made again where the weights have changed.
+holds a line a question, in the order they were chosen; the model is named where it is asked and not the run's own,
+weights where they are not the package's, and of the tests what is not as usual. A line counts only for the candidates
+it was made for, and is made again where the weights have changed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from sqljury.bench.notes import shown_notes
 from sqljury.bench.run import UNANSWERED, UNATTENDED, Controls, kept
 from sqljury.bench.stored import (
     Asked,
@@ -32,17 +33,19 @@ from sqljury.bench.stored import (
 )
 from sqljury.context import State
 from sqljury.db.connect import connect
-from sqljury.engines.databases import Databases, of_run
+from sqljury.engines.databases import Databases, of_run, privacy_of
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, misshapen
-from sqljury.llm.base import LanguageModel
+from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.llm.open import by_names
 from sqljury.pipeline import Pipeline, Stage, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe, RefinePart, SelectPart
-from sqljury.recipes.parts import TestsPart
+from sqljury.recipes.parts import Judged, TestsPart
 from sqljury.resources import locked_folder
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.stages.registry import WITHOUT, asking
 from sqljury.stages.select import SELECTORS, TESTING
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost
@@ -84,11 +87,12 @@ ALL: Final = Among()
 class Chosen:
     """What a selector chose for one question: the query, empty for none, and the group of each candidate.
 
-    ``selector`` chose it. ``scores`` are those of the groups that took part, by their numbers; none where
-    the selector could not do without what could not be asked, and votes decided.
+    ``selector`` chose it with ``model``. ``scores`` are those of the groups that took part, by their numbers; none
+    where the selector could not do without what could not be asked, and votes decided.
     """
 
     selector: str
+    model: str
     sql: str
     groups: tuple[int | None, ...]
     scores: tuple[float, ...]
@@ -115,6 +119,41 @@ def _said(value: Any) -> str:
     return f"{len(value)}_{hashlib.sha256(json.dumps(value).encode()).hexdigest()[:8]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Who made a line of choices: the selector with its settings, the model, and among which candidates it chose."""
+
+    selector: str
+    groups: int
+    schema: Judged
+    model: str
+    among: Among
+
+
+def makers(run: Path) -> dict[str, frozenset[Maker]]:
+    """By name of stored choices who made them; raises ``DatasetError`` as ``stored``."""
+    return {name_of(file): frozenset(map(_maker, _lines(file).values())) for file in _files(run)}
+
+
+def _maker(line: Record) -> Maker:
+    among = Among(line["first"], tuple(line["parts"]))
+    return Maker(line["selector"], line["most"], line.get("schema", "used"), line["model"], among)
+
+
+def _files(run: Path) -> list[Path]:
+    return sorted(run.glob("choices-*.jsonl"))
+
+
+def name_of(file: Path) -> str:
+    """The name of stored choices: that of the file without ``choices-`` and its ending."""
+    return file.name.removeprefix("choices-").removesuffix(".jsonl")
+
+
+def everywhere(_db_id: str) -> bool:
+    """Any database."""
+    return True
+
+
 def select(
     run: Path,
     data: Path,
@@ -124,11 +163,14 @@ def select(
     *,
     among: Among = ALL,
     tests: TestsPart = SUITE,
+    within: Callable[[str], bool] = everywhere,
 ) -> Path:
-    """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
+    """Choose among the candidates of questions of ``run``, and return the file that holds the choices.
 
-    Only candidates of ``among`` take part; ``tests`` replace those of the run's recipe. Raises ``InputError`` for an
-    unknown selector or part, ``DatasetError`` for no run or one in use, ``CancelledError``, and what the model raises.
+    Questions are those on databases ``within``. Only candidates of ``among`` take part; ``tests`` replace those of the
+    run's recipe. Raises ``InputError`` for an unknown selector or part, for a selector that asks a model where there is
+    none, and for notes that are not those of the run; ``DatasetError`` for no run or one in use, ``CancelledError``,
+    and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
@@ -138,18 +180,26 @@ def select(
     among = replace(among, parts=_numbers(among.parts, before))
     recipe = replace(before, tests=testing or TestsPart(), refine=RefinePart(), select=part)
     models = by_names(set(recipe.judges), model, controls.opened)
-    pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True)
+    shared = privacy_of(described, data)
+    pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True, privacy=shared)
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
-    file = run / file_name(part, model.name, described["model"], among, testing)
+    problem = asking(part)
+    if not problem and part.selector == "light" and recipe.schema.keywords == "model":
+        problem = "the light judge looks at values, for which the run's recipe asks a model"
+    if problem and isinstance(model, NoModel):
+        raise InputError(f"{problem}; {WITHOUT}")
+    file = run / file_name(part, model.name if problem else described["model"], described["model"], among, testing)
     with locked_folder(run), of_run(described, data, run) as databases:
-        records = [_cut(record, among) for record in folder.records(run)]
+        records = [_cut(record, among) for record in folder.records(run) if within(record["db_id"])]
+        notes = shown_notes(run, described, data, {record["db_id"] for record in records})
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
         done = len(records) - len(waiting)
         controls.say(done, len(records), None)
         with folder.appending(file) as stream:
             for number, record in enumerate(waiting, done + 1):
-                line = _choice(record, databases, pipeline, int(described["seed"]), controls.cancel)
+                own = notes.get(record["db_id"], NO_NOTES)
+                line = _choice(record, own, databases, pipeline, int(described["seed"]), controls.cancel)
                 controls.check("choices")
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
                 folder.append_line(stream, line)
@@ -165,7 +215,7 @@ def stored(run: Path, questions: Sequence[Asked], parts: tuple[int, ...] = ()) -
     """
     by_id = {one.id: one for one in questions}
     found = {}
-    for file in sorted(run.glob("choices-*.jsonl")):
+    for file in _files(run):
         own = {}
         for id_, line in _lines(file).items():
             if id_ not in by_id or (parts and tuple(line["parts"]) != parts):
@@ -176,7 +226,7 @@ def stored(run: Path, questions: Sequence[Asked], parts: tuple[int, ...] = ()) -
             if line["of"] == _digest(_asked(cut), line):
                 own[id_] = _chosen(line, cut, file, places, len(question.candidates))
         if own or not parts:
-            found[file.stem.removeprefix("choices-")] = own
+            found[name_of(file)] = own
     return found
 
 
@@ -209,7 +259,7 @@ def _cut(record: Record, among: Among) -> Record:
 
 
 def _choice(
-    record: Record, databases: Databases, pipeline: Pipeline, seed: int, cancel: threading.Event | None
+    record: Record, notes: Notes, databases: Databases, pipeline: Pipeline, seed: int, cancel: threading.Event | None
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
@@ -220,12 +270,13 @@ def _choice(
             fixes=fixes_of(one),
             part=one.get("part", 0),
             tokens=one.get("tokens"),
+            weight=one.get("weight", 1.0),
         )
         for one in record["candidates"]
     ]
     try:
         with connect(databases.lazy(record["db_id"])) as db:
-            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
+            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel, notes=notes)
             start = replace(State.of(question_of(record)), candidates=tuple(written), linked=linked_of(record))
             state = run_stages(_stages(pipeline), start, context)
     except UNANSWERED as error:
@@ -264,6 +315,8 @@ def _read(file: Path) -> Iterator[Record]:
         fault = misshapen(line, _LINE)
         if fault is None and any(type(one) is not int for one in line["parts"]):
             fault = "parts are no numbers"
+        if fault is None and line.get("schema", "used") not in get_args(Judged):
+            fault = f"schema is none of {', '.join(get_args(Judged))}"
         if fault:
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         yield line
@@ -284,7 +337,7 @@ def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], wr
             taking = dict(zip(places, line["groups"], strict=True))
             groups = tuple(taking.get(place) for place in range(written))
             scores, compared, cost = _scores(line), judged_comparisons(line), cost_of(line["cost"])
-            return Chosen(line["selector"], line["sql"], groups, scores, compared, cost)
+            return Chosen(line["selector"], line["model"], line["sql"], groups, scores, compared, cost)
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")

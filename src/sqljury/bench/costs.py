@@ -46,7 +46,8 @@ class RunCost:
     """The costs of a run; seconds of ``steps``, ``models`` and ``broken_off`` are those of calls of models.
 
     ``questions`` holds the whole cost of each answered question, ``broken_off`` what was paid for questions in flight
-    when a run was stopped. ``priced`` says whether dollars are known.
+    when a run was stopped. ``priced`` says whether dollars are known; ``unpriced`` counts the calls that were made
+    without a price, or at one of 0.
     """
 
     questions: Mapping[str, Cost]
@@ -54,6 +55,7 @@ class RunCost:
     models: Mapping[str, Cost]
     broken_off: Cost
     priced: bool
+    unpriced: int = 0
 
     @property
     def answers(self) -> Cost:
@@ -74,6 +76,7 @@ class RunCost:
         return {
             "answered": len(self.questions),
             "priced": self.priced,
+            "unpriced": self.unpriced,
             "spent": asdict(self.spent),
             "answers": asdict(self.answers),
             "broken_off": asdict(self.broken_off),
@@ -111,6 +114,7 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
         models=_summed((call.model, call.cost) for call in (*finished, *lost)),
         broken_off=total(call.cost for call in lost),
         priced=price is not None or any(call.cost.usd for call in (*finished, *lost)),
+        unpriced=0 if price is not None else sum(_is_free(call.cost) for call in (*finished, *lost)),
     )
 
 
@@ -139,12 +143,15 @@ def _from_answers(settings: Record, answered: Sequence[Record], price: Price | P
             yield Call(record["id"], 1, step, settings["model"], cost_of(cost))
 
 
+def _is_free(cost: Cost) -> bool:
+    """Whether a call has tokens and no dollars. A call that failed has no tokens, so it is not one of these."""
+    return not cost.usd and cost.prompt_tokens + cost.completion_tokens > 0
+
+
 def _priced(call: Call, price: Price | Prices | None) -> Call:
     if price is None:
         return call
-    own = price.of(call.model) if isinstance(price, Prices) else price
-    if own is None:
-        raise InputError(f"the table of prices has none for the model {call.model!r}; add it, 0 where it costs nothing")
+    own = price.needed(call.model) if isinstance(price, Prices) else price
     return replace(call, cost=replace(call.cost, usd=own.usd(call.cost)))
 
 

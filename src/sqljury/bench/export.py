@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -17,8 +16,6 @@ Format = Literal["spider", "bird"]
 NOTHING: Final = "SELECT NULL"
 """Stands in a prediction file for a question without any query: an empty line would end a dialogue there."""
 
-_BREAKS: Final = re.compile(r"[\t\n\r]")
-
 
 def export(folder: Path, format: str) -> str:
     """The predictions of a finished run, in the order of its questions.
@@ -29,9 +26,10 @@ def export(folder: Path, format: str) -> str:
     if format not in get_args(Format):
         raise InputError(f"there is no format {format!r} of predictions; give one of {', '.join(get_args(Format))}")
     asked, found = described(folder)["dataset"].get("count"), records(folder)
-    if not found or (type(asked) is int and len(found) < asked):
+    if not found or (type(asked) is int and len(found) != asked):
+        todo = "begin it anew with --force-new" if found and len(found) > asked else "finish it"
         raise DatasetError(
-            f"{folder} has {len(found)} of {asked or 'its'} answers; finish it first, such files are read by position"
+            f"{folder} has {len(found)} of {asked or 'its'} answers; {todo} first, such files are read by position"
         )
     ordered = in_order(found)
     return bird(ordered) if format == "bird" else spider(ordered)
@@ -47,14 +45,15 @@ def in_order(found: Sequence[Record]) -> list[Record]:
 def spider(found: Sequence[Record]) -> str:
     """Spider's and CoSQL's form: a query on each line, and an empty line between dialogues.
 
-    Where no candidate could be run, the first that was written; see ``NOTHING``.
+    Where no candidate could be run, the first that was written; see ``NOTHING``. A query of several lines is put on
+    one, with the same result.
     """
     lines, dialogue = [], found[0].get("interaction") if found else None
     for record in found:
         if record.get("interaction") != dialogue:
             dialogue = record.get("interaction")
             lines.append("\n")
-        lines.append(f"{_query(record)}\n")
+        lines.append(f"{written.same_line(_query(record)) or NOTHING}\n")
     return "".join(lines)
 
 
@@ -67,11 +66,6 @@ def bird(found: Sequence[Record]) -> str:
 
 
 def _query(record: Record) -> str:
-    """The chosen query on one line; else the first that was written."""
+    """The chosen query; else the first that was written."""
     texts = (record["sql"], *(one["sql"] for one in record["candidates"]))
-    return next((line for text in texts if (line := _line(text))), NOTHING)
-
-
-def _line(sql: str) -> str:
-    """The query as it is where it has one line and no tab, behind which a database would be read."""
-    return (written.one_line(sql).replace("\t", " ") if _BREAKS.search(sql) else sql).strip()
+    return next((sql for text in texts if (sql := text.strip())), NOTHING)

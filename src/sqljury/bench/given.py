@@ -20,7 +20,7 @@ from sqljury.bench import export
 from sqljury.bench import run as bench
 from sqljury.bench.run import UNATTENDED, Controls
 from sqljury.datasets import candidates, questions
-from sqljury.datasets.candidates import Pool
+from sqljury.datasets.candidates import Pool, Votes
 from sqljury.datasets.reading import Document
 from sqljury.datasets.spider import Example
 from sqljury.db.base import DEFAULT_LIMITS
@@ -38,6 +38,7 @@ from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Limits, Schema
 
 MOST_SYSTEMS: Final = 256
+FAULTS: Final = "faults.txt"
 NONE_GIVEN: Final = "no file has a query for it"
 _STOPPED: Final = ("limit: ", "refused: ")
 _REASON: Final = 200
@@ -47,8 +48,9 @@ _REASON: Final = 200
 class Sources:
     """The files of a choice: ``predictions``, the most trusted first, ``questions``, and the folder of ``databases``.
 
-    ``pool`` holds what is used of them. ``faults`` are files, lines and questions that cannot be used as they are.
-    ``notes`` hold the foreign keys of ``tables``, Spider's ``tables.json``, by the URL of a database.
+    ``pool`` holds what is used of them, weighed by ``votes``. ``faults`` are files, lines and questions that cannot be
+    used as they are. ``notes`` hold the foreign keys of ``tables``, Spider's ``tables.json``, by the URL of a database.
+    ``unusable`` are databases that are not there or cannot be read.
     """
 
     predictions: tuple[Document, ...]
@@ -58,6 +60,8 @@ class Sources:
     faults: tuple[str, ...]
     tables: Document | None = None
     notes: Mapping[str, Notes] = field(default_factory=dict, repr=False)
+    unusable: frozenset[str] = frozenset()
+    votes: Votes = "systems"
 
     @property
     def dataset(self) -> Record:
@@ -69,6 +73,7 @@ class Sources:
             "databases": folder.name,
             "questions": _hash(self.questions),
             "tables": self.tables and _hash(self.tables),
+            "votes": self.votes,
             "predictions": [
                 [name, _hash(file)] for name, file in zip(self.pool.systems, self.pool.documents, strict=True)
             ],
@@ -79,12 +84,14 @@ class Sources:
 class Choices:
     """What was chosen: a record for each question, as a run has them.
 
-    ``faults`` are those of ``Sources``, and the lines whose queries were stopped by their limits or refused.
+    ``faults`` are the lines whose queries were stopped by their limits or refused, and those of ``Sources``, which name
+    the ``unusable`` databases.
     """
 
     records: tuple[Record, ...]
     systems: tuple[str, ...]
     faults: tuple[str, ...] = field(default=())
+    unusable: frozenset[str] = frozenset()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -98,11 +105,11 @@ class Choices:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Why questions have no answer, by their ids."""
+        """Why questions have no answer, by their ids; not those on databases that ``faults`` name."""
         return tuple(
             f"question {one['id']!r}: {one['error'] if any(c['sql'] for c in one['candidates']) else NONE_GIVEN}"
             for one in self.records
-            if one["error"]
+            if one["error"] and one["db_id"] not in self.unusable
         )
 
     def lines(self) -> str:
@@ -120,12 +127,14 @@ def read(
     databases: str | Path,
     format: str | None = None,
     tables: str | Path | None = None,
+    votes: Votes = "systems",
 ) -> Sources:
     """The files, read and paired; databases that are missing or cannot be read are named in ``faults``.
 
-    ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. A file that is not for these questions
-    is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file, or no database, can be used; see
-    ``candidates.load`` and ``candidates.checked``.
+    ``format`` is one of ``samples.FORMATS``. A question's queries in one file share one vote, unless all ``votes`` are
+    the ``queries``'. ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. A file that is not
+    for these questions is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file, or no database,
+    can be used; see ``candidates.load`` and ``candidates.checked``.
     """
     if not 1 <= len(predictions) <= MOST_SYSTEMS:
         raise InputError(f"{len(predictions)} prediction files are given; name from 1 to {MOST_SYSTEMS}")
@@ -136,15 +145,18 @@ def read(
     asked, keys = Document.of(questions_file), None if tables is None else Document.of(tables)
     pool = candidates.load(files, questions.load(asked, folder, gold=False, there=False), format)
     known = _Databases.of(pool.examples, {} if keys is None else read_tables(keys))
-    missing = [
-        f"{asked}, question {example.id!r}: {known.unusable[example.db_id]}"
-        for example in pool.examples
-        if example.db_id in known.unusable
-    ]
+    missing = [f"{asked}, {_asking(pool.examples, name)}: {why}" for name, why in known.unusable.items()]
     if not known.tables:
         raise DatasetError(f"{missing[0]}; give the folder of <db_id>/<db_id>.sqlite")
-    pool = candidates.checked(pool, known.tables)
-    return Sources(files, asked, folder, pool, (*pool.faults, *missing), keys, known.notes)
+    pool = candidates.checked(pool, known.tables).weighed(votes)
+    unusable = frozenset(known.unusable)
+    return Sources(files, asked, folder, pool, (*pool.faults, *missing), keys, known.notes, unusable, votes)
+
+
+def _asking(examples: Sequence[Example], db_id: str) -> str:
+    """The questions on a database: how many, and the first."""
+    ids = [example.id for example in examples if example.db_id == db_id]
+    return f"question {ids[0]!r}" if len(ids) == 1 else f"{len(ids)} questions, the first {ids[0]!r}"
 
 
 def pipeline_for(
@@ -154,12 +166,15 @@ def pipeline_for(
     selector: str = "",
     limits: Limits = DEFAULT_LIMITS,
     opened: Callable[[str], LanguageModel] = open_model,
+    weights: str = "",
 ) -> Pipeline:
     """The pipeline that chooses among the candidates of a pool by a recipe; ``selector`` replaces the recipe's.
 
-    With ``NoModel`` nothing is asked. Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then.
+    ``weights`` is a file of `sqljury train light`, for the selector ``light``. With ``NoModel`` nothing is asked.
+    Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then, and ``InputError`` for a file that
+    does not hold weights.
     """
-    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model)
+    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model, weights)
     return Pipeline(adapted, model, limits, models=by_names(set(adapted.judges), model, opened), given=True)
 
 
@@ -168,7 +183,8 @@ def choose(
 ) -> Choices:
     """The choices of a pipeline among the candidates of these files, question by question.
 
-    The run is kept in ``folder``, where one that was broken off is continued; with None it is not kept. Raises what
+    The run is kept in ``folder``, where one that was broken off is continued; with None it is not kept. The file
+    ``FAULTS`` there has the lines that were not used as they are, and the questions without an answer. Raises what
     ``bench.run`` raises, for a folder that holds another run among others.
     """
     examples = sources.pool.examples
@@ -182,23 +198,31 @@ def choose(
 
         bench.run(examples, pipeline, where, settled, say, controls.cancel)
         answered: Mapping[str, Record] = {record["id"]: record for record in records(where)}
-    chosen = tuple(answered[example.id] for example in examples)
-    return Choices(chosen, sources.pool.systems, (*sources.faults, *_stopped(chosen, sources.pool)))
+        chosen = tuple(answered[example.id] for example in examples)
+        faults = (*_stopped(chosen, sources.pool), *sources.faults)
+        choices = Choices(chosen, sources.pool.systems, faults, sources.unusable)
+        write_whole(where / FAULTS, "".join(f"{' '.join(line.split())}\n" for line in (*faults, *choices.unanswered)))
+    return choices
 
 
 def _stopped(answered: Iterable[Record], pool: Pool) -> Iterator[str]:
     """The lines whose queries took too much, or do more than read, and why they were not run to their end."""
     for record, places in zip(answered, pool.places, strict=True):
-        for one in record["candidates"]:
+        for one, place in zip(record["candidates"], places, strict=False):  # refinement adds some at the end
             if one["error"] and one["error"].startswith(_STOPPED):
-                yield f"{places[one['part']]}: {one['error'][:_REASON]}; not chosen"
+                yield f"{place}: {one['error'][:_REASON]}; not chosen"
 
 
-def check_out(out: Path, sources: Sources) -> None:
-    """Raise ``InputError`` where ``save`` could not write, or would write over what is read."""
-    inputs = [sources.questions.file, *(document.file for document in sources.predictions)]
-    if any(file.exists() and out.exists() and out.samefile(file) for file in inputs):
+def check_out(out: Path, sources: Sources, folder: Path | None = None) -> None:
+    """Raise ``InputError`` where ``save`` could not write, or would write over what is read.
+
+    That is also the run that ``choose`` keeps in ``folder``.
+    """
+    inputs = [sources.questions, *sources.predictions, *filter(None, [sources.tables])]
+    if any(one.file.exists() and out.exists() and out.samefile(one.file) for one in inputs):
         raise InputError(f"{out}: is an input; name another --out")
+    if folder is not None and out.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{out}: lies in the folder of the run; name another --out")
     if out.resolve().is_relative_to(sources.databases.resolve()):
         raise InputError(f"{out}: lies in the folder of the databases; name another --out")
     if out.is_dir() or not out.parent.is_dir() or not os.access(out.parent, os.W_OK):

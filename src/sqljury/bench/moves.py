@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, get_args
 
+from sqljury.llm.adapters import NONE
 from sqljury.recipes import FixPart, GeneratePart, LinkPart, Recipe, RefinePart, SelectPart, StopPart, TestsPart
 from sqljury.stages.select import TESTING
 from sqljury.types.schema import Form
@@ -34,7 +35,7 @@ class Move(NamedTuple):
 
 
 Moves = Callable[[Recipe, Sequence[str]], Iterator[Move]]
-"""Variants of a recipe, given the names of adapters that may write."""
+"""Variants of a recipe, given the names of adapters that may write; ``NONE`` is the base model without one."""
 
 
 def _forms(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
@@ -104,13 +105,16 @@ def _sampled(part: GeneratePart) -> bool:
 
 def _adapters(recipe: Recipe, adapters: Sequence[str]) -> Iterator[Move]:
     for name in adapters:
-        spec = f"+{name}"
-        if not all(part.model == spec for part in recipe.generate):
-            parts = tuple(replace(part, model=spec) for part in recipe.generate)
-            yield Move(f"all queries by the adapter {name}", replace(recipe, generate=parts))
+        spec, writer = f"+{name}", "the base model" if name == NONE else f"the adapter {name}"
+        sampled = [part for part in recipe.generate if _sampled(part)]
+        changed = {"all queries": recipe.generate, "samples": sampled if len(sampled) < len(recipe.generate) else ()}
+        for what, own in changed.items():
+            if not all(part.model == spec for part in own):
+                parts = tuple(replace(part, model=spec) if part in own else part for part in recipe.generate)
+                yield Move(f"{what} by {writer}", replace(recipe, generate=parts))
         if not any(part.model == spec for part in recipe.generate):
             more = (*recipe.generate, GeneratePart(model=spec))
-            yield Move(f"one more query by the adapter {name}", replace(recipe, generate=more))
+            yield Move(f"one more query by {writer}", replace(recipe, generate=more))
 
 
 def _repairs(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:

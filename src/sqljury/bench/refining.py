@@ -19,7 +19,7 @@ from sqljury.budget import Budget
 from sqljury.context import Context, State
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
-from sqljury.engines.databases import Databases, of_run
+from sqljury.engines.databases import Databases, of_run, privacy_of
 from sqljury.errors import DatasetError, RecipeError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share, refuse_if_nothing_judged
@@ -108,7 +108,8 @@ def refine(
     before, seed = recipe_of(run, described), int(described["seed"])
     combined = _combined(before, recipe, way)
     models = {combined.select.judge: model, **by_names(combined.tests.named, model, controls.opened)}
-    pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True)
+    shared = privacy_of(described, data)
+    pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True, privacy=shared)
     answers = sample(folder.records(run), way.limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
@@ -193,8 +194,8 @@ def _start(own: Record, start: Start) -> Candidate:
     asked = (place for place, fix in enumerate(fixes) if fix.by in ("model", "tests"))
     kept = {"answer": len(fixes), "repaired": next(asked, len(fixes)), "written": 0}[start]
     sql = fixes[kept].before if kept < len(fixes) else own["sql"]
-    tokens = own.get("tokens")
-    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], tokens=tokens)
+    may_have = {"tokens": own.get("tokens"), "weight": own.get("weight", 1.0)}
+    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], **may_have)
 
 
 def _refined(start: Candidate, task: Task, context: Context, way: Way) -> Refined:

@@ -69,6 +69,7 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
         **_named(pipeline),
         **conditions(pipeline.recipe, pipeline.limits, pipeline.allowance, pipeline.pool),
         "seed": seed,
+        **_shared(pipeline),
         **versions(pipeline),
         "sqljury": version("sqljury"),
         "python": platform.python_version(),
@@ -83,6 +84,12 @@ def _named(pipeline: Pipeline) -> Record:
     if pipeline.recipe.select.selector == "light":
         found["weights"] = read(pipeline.recipe.select.weights).digest
     return found
+
+
+def _shared(pipeline: Pipeline) -> Record:
+    """How many questions share this machine, where a model runs on its cores: a service takes no notice of others."""
+    models = (pipeline.model, *pipeline.others())
+    return {"batch": pipeline.questions} if any(getattr(model, "on_cpu", False) for model in models) else {}
 
 
 def conditions(recipe: Recipe, limits: Limits, allowance: Allowance, pool: Pool | None) -> Record:
@@ -295,6 +302,7 @@ def kept(choice: Choice) -> Record:
 
 
 def _candidate(candidate: Candidate) -> Record:
+    weighed: Record = {"weight": candidate.weight} if candidate.weight != 1 else {}
     return {
         "sql": candidate.sql,
         "generator": candidate.generator,
@@ -305,4 +313,5 @@ def _candidate(candidate: Candidate) -> Record:
         "rows": len(candidate.result.rows),
         "error": candidate.result.error and str(candidate.result.error),
         "fixes": [asdict(fix) for fix in candidate.fixes],
+        **weighed,
     }

@@ -15,6 +15,7 @@ from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import refuse_if_nothing_judged, stages
 from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.evaluation.verdicts import Tried, Verdicts, verdicts
+from sqljury.parallel.crew import Crew
 from sqljury.recipes import Recipe
 from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question
@@ -38,7 +39,7 @@ _COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
 class Stored:
     """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run.
 
-    ``repairs`` are the text before each repair and who made it, in order.
+    ``repairs`` are the text before each repair and who made it, in order. ``weight`` is its number of votes.
     """
 
     queries: tuple[str, str, str]
@@ -47,6 +48,7 @@ class Stored:
     logprob: float | None
     group: int | None
     repairs: tuple[tuple[str, str], ...] = ()
+    weight: float = 1.0
 
     def without(self, by: str) -> Stored:
         """The candidate as if the repairs by one of those who make them, and all after, had not been made."""
@@ -96,7 +98,8 @@ class Asked:
     def candidate(self, one: Stored, stage: int = FIXED, group: int | None = None) -> Candidate:
         """The candidate for selectors; in the place of its result stands one that agrees with the same others."""
         sql = one.queries[stage]
-        return Candidate(sql, one.generator, one.logprob, self.verdicts.stand_in(sql), group, part=one.part)
+        result = self.verdicts.stand_in(sql)
+        return Candidate(sql, one.generator, one.logprob, result, group, part=one.part, weight=one.weight)
 
     def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:
         """The query that votes choose among these, empty where none can be run."""
@@ -143,7 +146,7 @@ class StoredRun:
         return replace(self, questions=questions, left_out=left_out)
 
 
-def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
+def load(run: Path, data: Path, processes: int | Crew = 1) -> StoredRun:
     """The run in a folder, its queries judged on the dataset in ``data``.
 
     Raises ``DatasetError`` for a folder that holds no run, none with answers, one without what analyses need, or one of
@@ -281,6 +284,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
             one["logprob"],
             one["group"],
             tuple((fix["before"], fix["by"]) for fix in one["fixes"]),
+            one.get("weight", 1.0),
         )
         for one in record["candidates"]
     )

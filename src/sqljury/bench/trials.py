@@ -34,6 +34,12 @@ LEDGER: Final = "trials.jsonl"
 TUNING, CHECKING = "tuning", "checking"
 LEAST: Final = 10
 """Questions in each half, at least: with fewer no recipe can be told from another."""
+KINDS: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("recipe", "half", "error"), str),
+    **dict.fromkeys(("asked", "judged", "right"), int),
+    "seconds": (int, float),
+}
+"""The keys of a trial that was written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +121,12 @@ class Trials(Closing):
         """
         name = digest(recipe)
         if known := self._known.get((name, half, asked)):
-            return known
+            return known if known.seconds <= most else replace(known, judged=0, right=0, error=_too_slow(most))
         trial = Trial(name, half, asked, 0, 0, 0.0)
         try:
             trial = self._measured(recipe, trial, most)
         except _TooSlowError as error:
-            trial = replace(trial, seconds=error.seconds, error=f"takes more than {most:g} s a question")
+            trial = replace(trial, seconds=error.seconds, error=_too_slow(most))
         except (InputError, SandboxError, ModelError) as error:
             if not tolerant or isinstance(error, DatasetError | ModelAuthError | ModelUnavailableError):
                 raise
@@ -128,6 +134,11 @@ class Trials(Closing):
         self._known[name, half, asked] = trial
         folder.append_line(self._stream, asdict(trial))
         return trial
+
+    def is_known(self, recipe: Recipe, half: str, asked: int) -> bool:
+        """Whether the trial was run before and the recipe could be used."""
+        known = self._known.get((digest(recipe), half, asked))
+        return known is not None and not known.error
 
     def answers(self, recipe: Recipe, half: str) -> Mapping[str, stored.Asked]:
         """The judged answers of a trial, by question."""
@@ -139,7 +150,9 @@ class Trials(Closing):
         models = {name: self._open(name) for name in recipe.models}
         own = replace(recipe, name=f"trial {trial.recipe}", summary="")
         base = self.start
-        pipeline = Pipeline(own, self._model, base.limits, base.allowance, base.pool, models, notes=base.notes)
+        pipeline = Pipeline(
+            own, self._model, base.limits, base.allowance, base.pool, models, notes=base.notes, privacy=base.privacy
+        )
         ids, spent = {example.id for example in asked}, 0.0
 
         def count(_: int, record: Record | None) -> None:
@@ -174,6 +187,10 @@ class _TooSlowError(Exception):
         self.seconds = seconds
 
 
+def _too_slow(most: float) -> str:
+    return f"takes more than {most:g} s a question"
+
+
 def digest(recipe: Recipe) -> str:
     """A short hash of what a recipe does; its name and summary do nothing."""
     return hash_of(json.dumps(asdict(replace(recipe, name="", summary="")), sort_keys=True))
@@ -186,15 +203,10 @@ def hash_of(*parts: object) -> str:
 
 def _read(file: Path) -> list[Trial]:
     """The trials that were written down; failed ones and lines that hold none are tried again."""
-    kinds: dict[str, type | tuple[type, ...]] = {
-        **dict.fromkeys(("recipe", "half", "error"), str),
-        **dict.fromkeys(("asked", "judged", "right"), int),
-        "seconds": (int, float),
-    }
     found = []
     for line in file.read_bytes().splitlines():
         with suppress(ValueError, RecursionError):
             loaded = json.loads(line)
-            if folder.misshapen(loaded, kinds) is None and loaded.keys() == kinds.keys() and not loaded["error"]:
+            if folder.misshapen(loaded, KINDS) is None and loaded.keys() == KINDS.keys() and not loaded["error"]:
                 found.append(Trial(**loaded))
     return found

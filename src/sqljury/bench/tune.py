@@ -6,15 +6,16 @@ the tuning questions first, and the better half of them goes on to more (Jamieso
 starting recipe and the best one answer the checking half, which no choice has seen.
 
 Which recipes are tried depends on the outcomes of trials alone, and these are kept: a search that is killed at any
-moment goes on where it was.
+moment goes on where it was. A further search in the folder of one that ended begins with the recipe that it found.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, replace
 from math import ceil, inf
 from pathlib import Path
 from typing import Any, Final
@@ -22,10 +23,11 @@ from typing import Any, Final
 from sqljury import recipes
 from sqljury.bench import run as bench
 from sqljury.bench.moves import STEPS, Move, Moves
-from sqljury.bench.trials import CHECKING, LEDGER, TUNING, Trial, Trials, digest, halves, hash_of
+from sqljury.bench.trials import CHECKING, KINDS, LEDGER, TUNING, Trial, Trials, digest, halves, hash_of
 from sqljury.datasets.spider import Example
-from sqljury.errors import DatasetError, InputError
+from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.evaluation import run_folder as folder
+from sqljury.llm import adapters
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.metrics.agreement import Comparison, compare
@@ -34,6 +36,7 @@ from sqljury.recipes import Recipe
 from sqljury.resources import locked_folder, must_write, write_whole
 
 TABLE: Final = "tune.md"
+ROWS: Final = "rows.jsonl"
 TUNED: Final = "tuned.toml"
 RECIPE: Final = "recipe.toml"
 
@@ -68,6 +71,30 @@ class Row:
     trial: Trial
     outcome: str
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The variant, of which the latest row counts."""
+        return self.change, self.trial.recipe
+
+    @classmethod
+    def read(cls, file: Path) -> list[Row]:
+        """The rows that were written down, none where there is no file; lines that hold none are left out."""
+        own = ("step", "change", "outcome")
+        kinds = {**KINDS, **dict.fromkeys(own, str)}
+        found = []
+        for line in file.read_bytes().splitlines() if file.is_file() else ():
+            with suppress(ValueError, RecursionError):
+                loaded = json.loads(line)
+                if folder.misshapen(loaded, kinds) is None and loaded.keys() == kinds.keys():
+                    step, change, outcome = (loaded.pop(name) for name in own)
+                    found.append(cls(step, change, Trial(**loaded), outcome))
+        return found
+
+    def line(self) -> str:
+        """The row as a line that ``read`` takes."""
+        known = {**asdict(self.trial), "step": self.step, "change": self.change, "outcome": self.outcome}
+        return json.dumps(known) + "\n"
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -98,7 +125,12 @@ class Tuned:
     def verdict(self) -> str:
         """What was found, in words."""
         if self.gain is None:
-            return "no variant was better on the tuning half, so the recipe is the starting one"
+            reason = "no variant was better on the tuning half"
+            if all(row.step == "start" for row in self.rows):
+                reason = "these steps have no variant of the starting recipe"
+                if any(row.trial.right == row.trial.judged for row in self.rows):
+                    reason = "the starting recipe is right on all tuning questions"
+            return f"{reason}, so the recipe is the starting one"
         low, high = (100 * end for end in self.gain.interval)
         found = (
             f"{100 * self.gain.second:.1f} % instead of {100 * self.gain.first:.1f} % of {self.questions[1]} checking "
@@ -150,7 +182,10 @@ class _Tuning:
         self._work, self._search = work, search
         self._start = work.start.recipe
         self._seen = {digest(self._start)}
-        self._rows: list[Row] = []
+        self._rows = {row.key: row for row in Row.read(work.out / ROWS)}
+        worn = adapters.parse(work.start.model.name)[1].partition("@")[0]
+        writers = (*search.adapters, *((adapters.NONE,) if worn and search.adapters else ()))
+        self._adapters = tuple(name for name in writers if name != worn)
         whole = len(work.parts[TUNING])
         counts = (max(1, ceil(share * whole)) for share in RUNGS)
         self._rungs = sorted({count for count in counts if count >= FEWEST} | {whole})
@@ -158,8 +193,8 @@ class _Tuning:
     def tuned(self) -> Tuned:
         """Search, check and write."""
         first = self._first()
-        self._rows.append(Row("start", self._start.name, first, f"{first.percent} to begin with"))
-        best = self._start
+        self._add(Row("start", self._start.name, first, f"{first.percent} to begin with"))
+        best = earlier = self._earlier(first)
         for number in range(self._search.rounds):
             before = best
             for step in self._search.steps:
@@ -167,9 +202,26 @@ class _Tuning:
             if best == before:
                 break
         found = self._checked(best)
-        texts = {TABLE: markdown(found), TUNED: recipes.dump(found.tuned), RECIPE: recipes.dump(found.recipe)}
-        self._write(texts)
+        if not found.better and best != earlier:  # by the tuning half better, and not by the checking half
+            kept = self._checked(earlier)
+            found = kept if kept.better else found
+        self._write({TUNED: recipes.dump(found.tuned), RECIPE: recipes.dump(found.recipe)})
+        self._write_table(markdown(found))
         return found
+
+    def _earlier(self, first: Trial) -> Recipe:
+        """The recipe that an earlier search in this folder found, if it can still be used; else the starting one."""
+        file = self._work.out / TUNED
+        if not file.is_file():
+            return self._start
+        with suppress(RecipeError):
+            found = replace(recipes.load(str(file)), name=self._start.name, summary=self._start.summary)
+            if found != self._start and self._work.is_known(found, TUNING, self._rungs[-1]):
+                trial = self._trial(found, self._rungs[-1])
+                if not trial.error and trial.right > first.right:
+                    self._work.say(f"begins with {file}, {trial.percent} on the tuning half")
+                    return found
+        return self._start
 
     def _first(self) -> Trial:
         """The starting recipe on all tuning questions; raises ``InputError`` where it cannot be used."""
@@ -186,7 +238,7 @@ class _Tuning:
         if mark.right == mark.judged:
             return best
         left = max(0, self._search.trials - len(self._seen) + 1)
-        new = {digest(move.recipe): move for move in moves(best, self._search.adapters)}
+        new = {digest(move.recipe): move for move in moves(best, self._adapters)}
         contenders = [move for name, move in new.items() if name not in self._seen][:left]
         self._seen |= {digest(move.recipe) for move in contenders}
         for count in self._rungs:
@@ -200,9 +252,9 @@ class _Tuning:
                 taken = move.recipe if better and move is winner else taken
                 outcome = f"{'' if better else 'not '}better than {mark.percent}"
                 outcome += f": {'taken' if move is winner else 'another is better or faster'}" if better else ""
-                self._rows.append(Row(title, move.change, own, outcome))
+                self._add(Row(title, move.change, own, outcome))
         if new:
-            self._write({TABLE: markdown(self._found(taken))})
+            self._write_table(markdown(self._found(taken), ended=False))
         return taken
 
     def _rung(self, title: str, contenders: Sequence[Move], best: Recipe, count: int) -> list[Move]:
@@ -214,7 +266,7 @@ class _Tuning:
             shown = f"{trial.error[:90]}" if trial.error else f"{trial.percent}, {trial.seconds:.1f} s a question"
             self._work.say(f"{title}, {move.change}: {shown} ({count} questions; the best so far {mark.percent})")
             if trial.error:
-                self._rows.append(Row(title, move.change, trial, trial.error))
+                self._add(Row(title, move.change, trial, trial.error))
             else:
                 alive.append((move, trial))
         if count == self._rungs[-1]:
@@ -224,7 +276,7 @@ class _Tuning:
         for move, trial in alive:
             if move not in kept:
                 outcome = f"left out after {count} questions (the best so far: {mark.percent})"
-                self._rows.append(Row(title, move.change, trial, outcome))
+                self._add(Row(title, move.change, trial, outcome))
         return [move for move, _ in alive if move in kept]
 
     def _trial(self, recipe: Recipe, count: int) -> Trial:
@@ -234,7 +286,8 @@ class _Tuning:
         parts = self._work.parts
         databases = len({one.db_id for half in parts.values() for one in half})
         tuned = replace(best, name=f"{self._start.name}-tuned" if best != self._start else best.name)
-        return Tuned(self._start, tuned, tuple(self._rows), (len(parts[TUNING]), len(parts[CHECKING])), databases)
+        rows, counts = tuple(self._rows.values()), (len(parts[TUNING]), len(parts[CHECKING]))
+        return Tuned(self._start, tuned, rows, counts, databases)
 
     def _checked(self, best: Recipe) -> Tuned:
         """Both recipes on the checking half, which takes as long as it takes."""
@@ -254,6 +307,12 @@ class _Tuning:
         found = replace(found, gain=gain, seconds=(trials[0].seconds, trials[1].seconds))
         return replace(found, tuned=replace(found.tuned, summary=_summary(found)))
 
+    def _add(self, row: Row) -> None:
+        self._rows[row.key] = row
+
+    def _write_table(self, text: str) -> None:
+        self._write({ROWS: "".join(row.line() for row in self._rows.values()), TABLE: text})
+
     def _write(self, texts: Mapping[str, str]) -> None:
         """Write these files; raises ``DatasetError`` where they cannot be written."""
         with must_write(self._work.out, DatasetError, "make room there"):
@@ -261,14 +320,14 @@ class _Tuning:
                 write_whole(self._work.out / name, text)
 
 
-def markdown(found: Tuned) -> str:
-    """The table of all trials, failures included, with the verdict."""
+def markdown(found: Tuned, *, ended: bool = True) -> str:
+    """The table of all trials, failures included, with the verdict of a search that ``ended``."""
     lines = [
         f"# Tuning of the recipe {found.start.name}",
         "",
         f"{found.questions[0]} questions to tune on, {found.questions[1]} to check with, {found.databases} databases.",
         "",
-        f"{found.verdict[0].upper()}{found.verdict[1:]}." if found.gain else "Not checked (yet).",
+        f"{found.verdict[0].upper()}{found.verdict[1:]}." if ended else "Not checked yet.",
         "",
         "| step | change | questions | right, % | s a question | outcome |",
         "|---|---|---:|---:|---:|---|",

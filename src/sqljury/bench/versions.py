@@ -1,15 +1,21 @@
-"""What a run's answers rest on beside its settings: the code, the prompts and the models, by hashes."""
+"""What a run's answers rest on beside its settings: code, prompts, models, databases and notes, by hashes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+from sqljury.datasets.spider import Example
+from sqljury.db.connect import connect
+from sqljury.errors import DatabaseError, QueryError
 from sqljury.pipeline import Pipeline
+from sqljury.schema.notes import Notes
+from sqljury.types import Row
 
 _AFTERWARDS: Final = frozenset(
     {"audit", "bench", "cli", "evaluation", "experiments", "mcp", "metrics", "prompts", "train", "web"}
@@ -27,6 +33,32 @@ def versions(pipeline: Pipeline) -> dict[str, object]:
         "prompts": prompt_hash(),
         "identities": {name: identity for name, identity in models.items() if identity != name},
     }
+
+
+def data_versions(examples: Sequence[Example], notes: Mapping[str, Notes]) -> dict[str, Any]:
+    """A hash of the questions' databases, by schemas and sizes, and by name that of the ``notes`` on each.
+
+    Files may be copied: neither their times nor their places count. A database that cannot be read counts with its
+    size; its questions are answered with an error.
+    """
+    files_ = sorted({one.db_id: Path(one.database) for one in examples}.items())
+    found: dict[str, Any] = {"schemas": _digest([(name, *_contents(file)) for name, file in files_])}
+    if notes:
+        found["notes"] = {name: one.fingerprint for name, one in sorted(notes.items())}
+    return found
+
+
+def _contents(file: Path) -> tuple[int, list[Row]]:
+    size = file.stat().st_size if file.is_file() else 0
+    try:
+        with connect(file) as db:
+            return size, db.catalog("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+    except (DatabaseError, QueryError):
+        return size, []
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 @cache

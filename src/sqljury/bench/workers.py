@@ -21,13 +21,10 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, ClusterError
 from sqljury.evaluation.run_folder import Record, lasting
 from sqljury.llm.ledger import Ledger
-from sqljury.parallel.crew import Crew, Tell, Threads, share
+from sqljury.parallel.crew import ATTEMPTS, Crew, Tell, Threads, share
 from sqljury.parallel.threads import Within
 from sqljury.pipeline import Pipeline
 from sqljury.types import Cost
-
-ATTEMPTS: Final = 3
-"""How often a question is asked whose worker dies."""
 
 SPLIT: Final = 2
 """The least rest of a database's questions that a worker without work takes half of."""
@@ -53,12 +50,6 @@ def run(
     """
     with writing(examples, folder, settled, on_answer) as (waiting, call, write):
         answering = Answering(make, dict(settled))
-
-        def told(line: Record) -> None:
-            call(line)
-            if ledger is not None:
-                ledger.add(cost_of(line))
-
         shared = share(
             answering.begin,
             waiting,
@@ -67,7 +58,7 @@ def run(
             kind=lambda numbered: numbered[1].db_id,
             attempts=ATTEMPTS,
             split=SPLIT,
-            on_progress=told,
+            on_progress=_counted(call, ledger),
             halt=lambda: ledger is not None and ledger.exhausted,
         )
         left = len(waiting)
@@ -87,17 +78,57 @@ def run_here(
     batch: int,
     on_answer: Callable[[int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
+    ledger: Ledger | None = None,
 ) -> None:
-    """As ``bench.run.run``, with ``batch`` questions in flight at once, in threads that share the pipeline."""
+    """As ``bench.run.run``, with ``batch`` questions in flight at once, in threads that share the pipeline.
+
+    What calls cost is added to ``ledger``, which the models of ``pipeline`` must not be held to. Once it allows no
+    more, or a question has failed, no further one is begun and those in flight are finished; then the error is raised.
+    """
     stop = Within(cancel or threading.Event())
-    work = _Answerer(pipeline, int(settled["seed"]), stop)
+    failures: list[Exception] = []
+
+    def attempted(numbered: Numbered, tell: Tell) -> Record | None:
+        try:
+            return work(numbered, tell)
+        except CancelledError:
+            raise
+        except Exception as error:  # the calls of the others are paid for
+            failures.append(error)
+            return None
+
+    def halted() -> bool:
+        return bool(failures) or (ledger is not None and ledger.exhausted)
+
     with writing(examples, folder, settled, on_answer) as (waiting, call, write):
+        # the threads write down their calls themselves: after an interrupt nobody listens to what they tell
+        work = _Answerer(pipeline, int(settled["seed"]), stop, _counted(call, ledger))
+        left = len(waiting)
         shared = share(
-            lambda: work, waiting, Threads(batch, stop), _lost, kind=lambda one: one[1].db_id, on_progress=call
+            lambda: attempted, waiting, Threads(batch, stop), _lost, kind=lambda one: one[1].db_id, halt=halted
         )
-        with closing(shared) as records:  # type: ignore[type-var]
+        with closing(work), closing(shared) as records:  # type: ignore[type-var]
             for _, record in records:
-                write(record)
+                if record is not None:
+                    write(record)
+                    left -= 1
+        if failures:
+            raise failures[0]
+        if left and ledger is not None:
+            ledger.check()
+
+
+def _counted(call: Callable[[Record], None], ledger: Ledger | None) -> Callable[[Record], None]:
+    """What writes down a call and adds what it cost to the ledger; threads may share it."""
+    lock = threading.Lock()
+
+    def counted(line: Record) -> None:
+        with lock:
+            call(line)
+        if ledger is not None:
+            ledger.add(cost_of(line))
+
+    return counted
 
 
 @dataclass(frozen=True)
@@ -124,11 +155,15 @@ class Answering:
 
 @dataclass
 class _Answerer:
-    """The work on questions, in any number of threads; each keeps the database of its last question open."""
+    """The work on questions, in any number of threads; each keeps the database of its last question open.
+
+    Calls of models go to ``on_call``, or are told to whoever listens to the worker.
+    """
 
     pipeline: Pipeline
     seed: int
     stop: threading.Event | None = None
+    on_call: Callable[[Record], None] | None = None
     opened: list[KeptOpen] = field(default_factory=list)
     own: threading.local = field(default_factory=threading.local)
 
@@ -137,7 +172,7 @@ class _Answerer:
         if not hasattr(self.own, "databases"):
             self.own.databases = KeptOpen()
             self.opened.append(self.own.databases)
-        record = answer(example, self.pipeline, self.seed, self.stop, tell, self.own.databases.open)
+        record = answer(example, self.pipeline, self.seed, self.stop, self.on_call or tell, self.own.databases.open)
         if self.stop is not None and self.stop.is_set():  # what was stopped half way is no answer
             raise CancelledError(STOPPED)
         return {**record, "number": number}

@@ -114,8 +114,8 @@ def _guarded(arguments: list[str]) -> int:
         code = _run(arguments)
         sys.stdout.flush()  # here, where a full disk can still be reported
         return code
-    except (KeyboardInterrupt, typer.Abort):
-        terminal.say("stopped")
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        terminal.say(str(stop) or "stopped")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of the output has closed it
         terminal.abandon()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqljury.cli import terminal
+from sqljury.cli.options import cluster_of
 from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
@@ -24,17 +24,26 @@ def answer_all(
     out: Path,
     settled: Record,
     cancel: threading.Event,
-    batch: int = 1,
 ) -> None:
-    """Answer what the folder has no answer to, ``batch`` questions at once; raises what ``bench.run.run`` raises."""
-    if batch == 1:
-        from sqljury.bench import run
+    """Answer what the folder has no answer to; raises what ``bench.run.run`` raises."""
+    from sqljury.bench import run
 
-        run.run(examples, pipeline, out, settled, _said(examples, out), cancel)
-    else:
-        from sqljury.bench import workers
+    run.run(examples, pipeline, out, settled, _said(examples, out), cancel)
 
-        workers.run_here(examples, pipeline, out, settled, batch, _said(examples, out), cancel)
+
+def answer_together(
+    batch: int,
+    examples: Sequence[Example],
+    pipeline: Pipeline,
+    out: Path,
+    settled: Record,
+    cancel: threading.Event,
+    ledger: Ledger | None,
+) -> None:
+    """The same with ``batch`` questions in flight at once; raises what ``bench.workers.run_here`` raises."""
+    from sqljury.bench import workers
+
+    workers.run_here(examples, pipeline, out, settled, batch, _said(examples, out), cancel, ledger)
 
 
 def answer_on(
@@ -49,12 +58,12 @@ def answer_on(
 ) -> None:
     """The same by workers of a cluster, one in progress for all; raises what ``bench.workers.run`` raises."""
     from sqljury.bench import workers
-    from sqljury.parallel.cluster import Cluster, Needs
+    from sqljury.parallel.cluster import Needs
 
     names = (settled["model"], *settled.get("others", ()))
     needs = Needs(gpus=1.0 if any(name.startswith("vllm:") for name in names) else 0.0)
-    with closing(Cluster(cluster, count, batch, needs)) as crew:
-        terminal.note(f"{crew.workers} workers on {cluster}, {batch} questions at once in each")
+    with cluster_of(cluster, count, batch, needs) as crew:
+        terminal.note(f"{batch} questions at once in each")
         workers.run(examples, make, out, settled, crew, _said(examples, out), ledger)
 
 

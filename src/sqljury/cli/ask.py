@@ -32,6 +32,7 @@ from sqljury.cli.options import (
     PriceOption,
     PrivacyOption,
     ProjectOption,
+    RowsOption,
     SchemaOption,
     SeedOption,
     TimeoutOption,
@@ -92,7 +93,13 @@ def ask(
             "--defuse-formulas", help="With --output csv, escape texts that a spreadsheet would run as formulas."
         ),
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show all candidates, repairs and the cost.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show how the answer came about, what it did to rows, all candidates, repairs and the cost.",
+        ),
+    ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Show rows on which the answer and its strongest rival differ.")
     ] = False,
@@ -122,6 +129,7 @@ def ask(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
@@ -139,7 +147,7 @@ def ask(
         schemas=schema,
         recipe=recipe,
         model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask),
+        access=access_of(access, allow, deny, mask, only_rows),
         privacy=privacy and privacy.value,
         notes=notes,
         examples=examples,
@@ -168,6 +176,6 @@ def ask(
             if explain:
                 candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
             raise
-    show.answer(answer, output.value, limit, explain, defuse=defuse)
+    answer = show.answer(answer, output.value, limit, explain, defuse=defuse)
     if answer.abstention is not None:
         raise AbstainedError(str(answer.abstention))

@@ -12,7 +12,15 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
-from sqljury.cli.options import ModelOption, QuestionsOption, SplitOption, opening
+from sqljury.cli.options import (
+    ClusterOption,
+    ModelOption,
+    ProcessesOption,
+    QuestionsOption,
+    SplitOption,
+    crew_on,
+    opening,
+)
 from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
 
@@ -43,7 +51,8 @@ def spider(
     least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The least confidence of findings to show.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show only the findings of this question.")] = None,
     timeout: Timeout = 10.0,
-    processes: Annotated[int, typer.Option(min=1, help="The number of processes.")] = 1,
+    processes: ProcessesOption = 1,
+    cluster: ClusterOption = None,
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
     model_checks: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A JSONL file for additional checks by tests, with a model.")
@@ -81,7 +90,8 @@ def spider(
     settled = audit.settings({"name": "spider", "data": str(data.resolve()), "split": split}, timeout)
 
     with interruptible() as cancel:
-        lines = audit.run(examples, out, settled, processes=processes, stopped=cancel.is_set)
+        with crew_on(cluster, processes) as crew:
+            lines = audit.run(examples, out, settled, processes=crew, stopped=cancel.is_set)
         checked: list[Record] = lines
         more: list[Record] = []
         if model_checks is not None:

@@ -38,6 +38,7 @@ from sqljury.cli.options import (
     SplitOption,
     Tests,
     TimeoutOption,
+    WeightsOption,
     WithoutDatabases,
     allowance,
     opening,
@@ -123,6 +124,7 @@ def spider(
     """Answer Spider's questions and store all candidates, for `sqljury eval` and `sqljury bench analyze`."""
     from sqljury import recipes
     from sqljury.bench import run
+    from sqljury.bench.versions import data_versions
     from sqljury.datasets import spider as dataset
     from sqljury.datasets import subset
     from sqljury.engines.databases import FOLDER, Databases, Engine, usual_server
@@ -135,7 +137,7 @@ def spider(
     on = Engine(engine.value, strip_keys)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, **on.settings}
     name |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
-    name |= {"drawn_by": seed} if seeds else {}
+    name |= ({"drawn_by": seed} if seeds else {}) | data_versions(drawn, {})
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
@@ -150,7 +152,8 @@ def spider(
             pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
             pipeline = replace(pipeline, allowance=allowed, pool=pool)
             for sampled, folder in folders.items():
-                answer_all(examples, pipeline, folder, run.settings(pipeline, name, sampled), cancel)
+                settled = run.settings(pipeline, name, sampled) | {"cache": cache}
+                answer_all(examples, pipeline, folder, settled, cancel)
     if analyze:
         print_analyses(out, data, analyses)
     elif seeds:
@@ -168,9 +171,7 @@ def select(
     groups: Annotated[
         int, typer.Option(min=0, max=256, help="The number of largest groups to choose among; 0 for all.")
     ] = 0,
-    weights: Annotated[
-        str, typer.Option(metavar="FILE", help="The weights file of `train light`, for the selector light.")
-    ] = "",
+    weights: WeightsOption = "",
     part: Annotated[
         list[int] | None,
         typer.Option(min=1, help="The number of a recipe part whose candidates take part; repeatable."),
@@ -179,6 +180,8 @@ def select(
     schema: Annotated[
         JudgedSchema, typer.Option(help="What a judge sees: what the queries use, or the linked schema with values.")
     ] = JudgedSchema.USED,
+    databases: DatabasesOption = "",
+    left_out: WithoutDatabases = "",
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -208,17 +211,21 @@ def select(
     """Choose among a run's stored candidates with another selector; `bench analyze --what ablation` shows it."""
     from sqljury.bench import choices
     from sqljury.bench.run import Controls
+    from sqljury.datasets import subset
     from sqljury.errors import InputError
     from sqljury.evaluation import run_folder as folder
     from sqljury.recipes import SelectPart
+    from sqljury.stages.registry import check_weights
 
-    if weights and selector != "light":
-        raise InputError("--weights are for --selector light; leave one of them out, or add the other")
+    check_weights(weights, selector)
     if (keep or draw) and tests is not Tests.SUITE:
         raise InputError("--keep and --draw are for the databases of a suite; leave them out, or --tests agents")
     if (coder or voting) and tests is not Tests.AGENTS:
         raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
     where = data or folder.data_of(run_dir)
+    within = subset.subset(databases, left_out)  # before the run is read: a share may not exist
+    if databases or left_out:
+        within = subset.checked({record["db_id"] for record in folder.records(run_dir)}, databases, left_out)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
         if line is not None:
@@ -236,10 +243,9 @@ def select(
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         opened = opening(model, adapter, cache=cache)
-        file = choices.select(
-            run_dir, where, opened(), selecting, Controls(say, cancel, opened), among=among, tests=testing
-        )
-    terminal.note(f"choices in {file}; the analysis `ablation` shows them")
+        controls = Controls(say, cancel, opened)
+        file = choices.select(run_dir, where, opened(), selecting, controls, among=among, tests=testing, within=within)
+    terminal.note(f"choices {choices.name_of(file)!r} in {file}; the analysis `ablation` shows them")
 
 
 @app.command("analyze")
@@ -257,4 +263,4 @@ def analyze_run(
     from sqljury.evaluation import run_folder as folder
 
     wanted = Wanted(what, stop_share or (), stop_least, part or (), json_file, processes)
-    print_analyses(run_dir, data or folder.data_of(run_dir), wanted)
+    print_analyses(run_dir, data or folder.data_of(run_dir, there=False), wanted)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.answering import answer_all, answer_on
+from sqljury.cli.answering import answer_all, answer_on, answer_together
 from sqljury.cli.options import (
     AdapterOption,
     AnyDataset,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
+    ClusterOption,
     DatabaseFolder,
     DatabasesOption,
     Dataset,
@@ -45,13 +46,13 @@ from sqljury.cli.options import (
 from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from sqljury.bench.costs import RunCost
     from sqljury.datasets.benchmarks import Benchmark
-    from sqljury.datasets.spider import Example
     from sqljury.llm.base import LanguageModel
-    from sqljury.llm.ledger import Ledger
+    from sqljury.llm.ledger import Ledger, Price
+    from sqljury.llm.prices import Prices
     from sqljury.schema.notes import Notes
 
 
@@ -89,12 +90,14 @@ def run(
     price: PriceOption = None,
     prices: PricesOption = None,
     batch: Annotated[
-        int, typer.Option(min=1, max=1024, help="Questions in flight at once in a worker; for services and vLLM.")
+        int,
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Questions in flight at once in a worker: for services, vLLM, and more questions an hour here.",
+        ),
     ] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="WHERE", help="Answer on Ray: local (started here), auto or ray://HOST:PORT."),
-    ] = None,
+    cluster: ClusterOption = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, max=10_000, help="Workers on --cluster; by default one a node, or one a GPU for vLLM."),
@@ -105,6 +108,8 @@ def run(
 ) -> None:
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
     from sqljury.bench import run as bench
+    from sqljury.bench.notes import by_url, notes_of
+    from sqljury.bench.versions import data_versions
     from sqljury.datasets import spider, subset
     from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
@@ -119,36 +124,40 @@ def run(
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
     notes = notes_of(drawn, of_project, found if descriptions else None)
-    settings |= {"descriptions": descriptions} if found.descriptions else {}
+    settings |= ({"descriptions": descriptions} if found.descriptions else {}) | data_versions(drawn, notes)
     limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
+    noted = by_url(drawn, notes)
 
     def pipeline_of(opened: Callable[..., LanguageModel]) -> Pipeline:
         made = Pipeline.from_recipe(recipe, opened(), limits, opened)
-        return replace(made, allowance=budget, pool=pool, notes=notes)
+        return replace(made, allowance=budget, pool=pool, notes=noted, questions=batch, privacy=found.privacy)
 
-    pipeline = pipeline_of(opening(model, adapter, cache=cache, ledger=counter, price=priced))
+    opened_by = partial(opening, model, adapter, cache=cache, price=priced, together=batch)
+    pipeline = pipeline_of(opened_by(ledger=counter))
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
-    _count_before(counter, out)
-    settled = bench.settings(pipeline, settings, seed)
-    with interruptible() as cancel:
-        if cluster is None:
-            answer_all(drawn, pipeline, out, settled, cancel, batch)
+    _count_before(counter, out, priced)
+    settled = bench.settings(pipeline, settings, seed) | {"cache": cache}
+    with interruptible(bench.STOPPED) as cancel:
+        in_worker = partial(pipeline_of, opened_by())  # questions in flight are finished: no ledger refuses a call
+        if cluster is None and batch == 1:
+            answer_all(drawn, pipeline, out, settled, cancel)
+        elif cluster is None:
+            answer_together(batch, drawn, in_worker(), out, settled, cancel, counter)
         else:
-            in_worker = partial(pipeline_of, opening(model, adapter, cache=cache, price=priced))
             answer_on(cluster, workers, batch, drawn, in_worker, out, settled, counter)
     terminal.note(
         f"{len(drawn)} answers in {out}; now run: sqljury eval {out}, or sqljury report {out} --out FILE.html"
     )
 
 
-def _count_before(counter: Ledger | None, out: Path) -> None:
-    """Let limits hold for the whole run, with what was spent before it was continued."""
+def _count_before(counter: Ledger | None, out: Path, price: Price | Prices | None) -> None:
+    """Let limits hold for the whole run, with what was spent before it was continued, at the price of today."""
     from sqljury.bench.costs import costs
     from sqljury.evaluation.run_folder import SETTINGS
 
     if counter is not None and (out / SETTINGS).is_file():
-        counter.add(costs(out).spent)
+        counter.add(costs(out, price).spent)
 
 
 def benchmark_at(
@@ -161,22 +170,6 @@ def benchmark_at(
     if dataset is Dataset.PROJECT or (dataset is None and (data / SETTINGS).is_file()):
         return load(data).benchmark()
     return benchmarks.load(data, dataset and dataset.value, split, db_dir), {}  # type: ignore[arg-type]
-
-
-def notes_of(
-    drawn: Sequence[Example], of_project: Mapping[str, Notes], described: Benchmark | None
-) -> Mapping[str, Notes]:
-    """By the URL of each drawn question's database its notes: BIRD's descriptions, or those of a context folder."""
-    from sqljury.db.connect import connect
-    from sqljury.schema.notes_files import load
-
-    descriptions = {} if described is None else described.descriptions
-    notes = {}
-    for name, file in sorted({one.db_id: one.database for one in drawn}.items()):
-        if name in of_project or name in descriptions:
-            with connect(file) as db:
-                notes[db.url] = of_project[name] if name in of_project else load(descriptions[name])
-    return notes
 
 
 def export(
@@ -245,3 +238,8 @@ def _print(run_dir: Path, found: RunCost) -> None:
             cells = (own.mean, own.p50, own.p90, own.p99, own.most)
             spread.add_row(title, *(f"{cell:,.{digits}f}" for cell in cells))
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)
+    if found.priced and found.unpriced:
+        terminal.note(
+            f"{found.unpriced} of {found.spent.calls} calls have no price and count 0 dollars; --price or --prices "
+            "counts them all"
+        )

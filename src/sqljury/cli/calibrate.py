@@ -64,13 +64,13 @@ def _measured(found: Mapping[str, Sequence[tuple[float, bool]]], pictures: Path 
     from sqljury.evaluation import svg
     from sqljury.evaluation.risk import reliability_chart, risk, risk_chart
     from sqljury.resources import must_write, write_whole
-    from sqljury.train.confidence import ALL, ONE, quality
+    from sqljury.train.confidence import ANSWERED, ONE, quality
 
     for kind, answers in found.items():
         _print(kind, {**quality([chance for chance, _ in answers], [right for _, right in answers])})
     if pictures is None:
         return
-    drawn = {kind: known for kind in (ALL, ONE) if (known := risk(found.get(kind, ()))) is not None}
+    drawn = {kind: known for kind in (ANSWERED, ONE) if (known := risk(found.get(kind, ()))) is not None}
     if not drawn:
         raise InputError("these runs have no answers to measure; make one with `sqljury bench`")
     charts = {"risk.svg": risk_chart(drawn), "reliability.svg": reliability_chart(drawn)}

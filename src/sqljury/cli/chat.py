@@ -21,6 +21,7 @@ from sqljury.cli.options import (
     NotesOption,
     PrivacyOption,
     ProjectOption,
+    RowsOption,
     SeedOption,
     TimeoutOption,
     access_of,
@@ -45,7 +46,7 @@ HELP: Final = {
     "\\bad [QUERY]": "reject it; with the query that is right, or with what a word means",
     "\\new": "the next question has nothing to do with those before it",
     "\\help": "this list",
-    "\\quit": "leave, as Ctrl-D does",
+    "\\quit": "leave, as quit, exit and Ctrl-D do",
 }
 _BAR: Final = 40
 """The width of the longest bar."""
@@ -68,6 +69,7 @@ def chat(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
     """Ask questions at a prompt; names and values are completed, \\help lists the commands."""
@@ -79,7 +81,7 @@ def chat(
         project,
         recipe=recipe,
         model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask),
+        access=access_of(access, allow, deny, mask, only_rows),
         privacy=privacy and privacy.value,
         notes=notes,
     )
@@ -109,7 +111,7 @@ class Chat:
         if not line:
             return True
         command, _, rest = line.partition(" ")
-        if command in ("\\quit", "\\q"):
+        if command in ("\\quit", "\\q") or line.casefold() in ("quit", "exit"):
             return False
         try:
             if command.startswith("\\"):
@@ -155,7 +157,7 @@ class Chat:
                 self._failed = error
                 raise
         self._earlier.append(whole)
-        show.answer(self.answer, "table", None, False)
+        self.answer = show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
             terminal.show(terminal.clean(str(self.answer.abstention)))
 

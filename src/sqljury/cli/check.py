@@ -28,6 +28,7 @@ from sqljury.cli.options import (
     PriceOption,
     PrivacyOption,
     ProjectOption,
+    RowsOption,
     SchemaOption,
     SeedOption,
     Tests,
@@ -83,6 +84,7 @@ def check(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
     """Check a query by tests on small databases; exit code 0 for right, 10 for wrong, 11 for unclear."""
@@ -95,7 +97,7 @@ def check(
         schemas=schema,
         recipe=recipe,
         model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask),
+        access=access_of(access, allow, deny, mask, only_rows),
         privacy=privacy and privacy.value,
         notes=notes,
     )

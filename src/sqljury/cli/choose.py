@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -14,10 +15,10 @@ from sqljury.cli.ask import Output
 from sqljury.cli.options import (
     CacheOption,
     EvidenceOption,
-    ModelOption,
     PrivacyOption,
     SeedOption,
     TimeoutOption,
+    WeightsOption,
     opening,
 )
 from sqljury.cli.terminal import interruptible
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 
 LISTED = 20
 """Lines that are printed of those that are not used as they are, and of questions without an answer."""
+
+
+class Votes(StrEnum):
+    """Who has a vote on a question."""
+
+    SYSTEMS = "systems"
+    QUERIES = "queries"
+
 
 Asked = Annotated[
     str | None, typer.Argument(help="One question, with --db and --sql; without it, give --pred and --questions.")
@@ -62,9 +71,21 @@ Selector = Annotated[
     str, typer.Option(metavar="NAME", help="The selector: light, consistency, first, critic, tournament, ...")
 ]
 PredFormat = Annotated[
-    str | None, typer.Option(help="The format of --pred: lines, bird or jsonl; detected by default.")
+    str | None, typer.Option(help="The format of --pred: lines, blocks, bird or jsonl; detected by default.")
+]
+VotesOption = Annotated[
+    Votes,
+    typer.Option(
+        "--votes", help="Who votes on a question: each system once, however many queries it has, or each query."
+    ),
 ]
 AnswerForm = Annotated[Output, typer.Option(help="The output format of one question's answer.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="The model of repairs and judges, as for `ask`; none asks no model, and refuses a selector that needs one."
+    ),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")]
 
 
@@ -81,8 +102,10 @@ def choose(
     evidence: EvidenceOption = "",
     recipe: RecipeName = "choose",
     selector: Selector = "",
+    weights: WeightsOption = "",
+    votes: VotesOption = Votes.SYSTEMS,
     pred_format: PredFormat = None,
-    model: ModelOption = None,
+    model: Model = None,
     cache: CacheOption = True,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
@@ -93,9 +116,11 @@ def choose(
     """Choose among several systems' queries: predictions in, the best ones out. --model none asks no model."""
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
-    _check(single, files, {"--tables": tables, "--run": run})
+    by_query = votes is Votes.QUERIES
+    _check(single, files, {"--tables": tables, "--run": run, "--pred-format": pred_format, "--votes": by_query})
+    _check_answer(single, {"--evidence": evidence, "--explain": explain, "--output": output is not Output.TABLE})
     settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
-    settings["privacy"] = privacy.value if privacy else "rows"
+    settings |= {"privacy": privacy.value if privacy else "rows", "weights": weights}
     if any(single.values()):
         answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
         show.answer(answer, output.value, None, explain)
@@ -103,7 +128,8 @@ def choose(
     assert questions is not None
     assert db_dir is not None
     assert out is not None
-    choices = _of_files(_Files(pred or [], questions, db_dir, out, run, tables, pred_format), timeout, settings)
+    given = _Files(pred or [], questions, db_dir, out, run, tables, pred_format, votes)
+    choices = _of_files(given, timeout, settings)
     _report(choices, out, run)
 
 
@@ -115,6 +141,7 @@ class _Files(NamedTuple):
     run: Path | None
     tables: Path | None
     format: str | None
+    votes: Votes
 
 
 def _check(single: Mapping[str, object], files: Mapping[str, object], beside: Mapping[str, object]) -> None:
@@ -129,29 +156,44 @@ def _check(single: Mapping[str, object], files: Mapping[str, object], beside: Ma
         raise InputError(f"{odd[0]} is for prediction files, and {given[0]} for one question; leave one of them out")
 
 
+def _check_answer(single: Mapping[str, object], settings: Mapping[str, object]) -> None:
+    """Raise ``InputError`` for settings of one question's answer where there are prediction files."""
+    from sqljury.errors import InputError
+
+    if not any(single.values()) and (odd := [name for name, value in settings.items() if value]):
+        why = "; questions of a file have their own 'evidence'" if odd[0] == "--evidence" else ""
+        raise InputError(f"{odd[0]} is for one question, and --pred is given{why}; leave it out")
+
+
 def _one(
     question: str, db: str, queries: Sequence[Path], evidence: str, seconds: float, settings: Mapping[str, Any]
 ) -> Answer:
     from sqljury import api
-    from sqljury.types import Limits
+    from sqljury.datasets.candidates import system_names
+    from sqljury.types import Candidate, Limits
 
     with show.progress() as report, interruptible() as cancel:
         options = {**settings, "limits": Limits(seconds=seconds), "progress": report, "cancel": cancel}
-        return api.choose(question, db, [_query(file) for file in queries], evidence=evidence, **options)
+        names = system_names(queries)
+        given = [Candidate(_query(file), name) for file, name in zip(queries, names, strict=True)]
+        return api.choose(question, db, given, evidence=evidence, **options)
 
 
 def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Choices:
     """The choices, written to their file."""
     from sqljury.bench import given
     from sqljury.bench.run import Controls
+    from sqljury.datasets import candidates
     from sqljury.types import Limits
 
     opened = opening(settings["model"], cache=settings["cache"])
     with interruptible() as cancel:
-        sources = given.read(files.pred, files.questions, files.db_dir, files.format, files.tables)
-        given.check_out(files.out, sources)
+        votes: candidates.Votes = "queries" if files.votes is Votes.QUERIES else "systems"
+        sources = given.read(files.pred, files.questions, files.db_dir, files.format, files.tables, votes)
+        given.check_out(files.out, sources, files.run)
         limits = Limits(seconds=seconds)
-        pipeline = given.pipeline_for(sources.pool, opened(), settings["recipe"], settings["selector"], limits, opened)
+        chosen_by = (settings["recipe"], settings["selector"])
+        pipeline = given.pipeline_for(sources.pool, opened(), *chosen_by, limits, opened, settings["weights"])
         pipeline = replace(pipeline, privacy=settings["privacy"])
         controls = Controls(_say, cancel, opened)
         choices = given.choose(sources, pipeline, files.run, controls, seed=settings["seed"])
@@ -173,8 +215,11 @@ def _query(file: Path) -> str:
 
 def _report(choices: Choices, out: Path, run: Path | None) -> None:
     """What was not used as it is, what has no answer, and whose queries were chosen."""
-    _listed(choices.faults, "are not used as they are")
-    _listed(choices.unanswered, "have no query that runs")
+    from sqljury.bench.given import FAULTS
+
+    whole = f"{run / FAULTS} names all" if run else "with --run DIR, a file there names all"
+    _listed(choices.faults, f"are not used as they are; {whole}")
+    _listed(choices.unanswered, f"have no query that runs; {whole}")
     shares = ", ".join(f"{count} of {name}" for name, count in choices.counts.items())
     terminal.note(f"{len(choices.records)} queries in {out}: {shares}")
     if run is not None:

@@ -74,7 +74,10 @@ PredFormat = Annotated[
 Timeout = Annotated[
     float, typer.Option(callback=_seconds, help="The time limit of one query, in seconds, a day at most.")
 ]
-Processes = Annotated[int, typer.Option(min=1, help="The number of processes; ves and r-ves always use one.")]
+Processes = Annotated[
+    int,
+    typer.Option(min=1, help="The number of processes, or of workers on --cluster; ves and r-ves use one, here."),
+]
 Seed = Annotated[int, typer.Option(help="The seed of the bootstrap intervals.")]
 PerQuery = Annotated[Path | None, typer.Option(help="A TSV file with one line for each question.")]
 Output = Annotated[Form, typer.Option(help="The output format.")]

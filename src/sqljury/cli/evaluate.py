@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqljury.cli.eval_options import (
     METRICS,
     AccumulateRules,
@@ -31,6 +33,7 @@ from sqljury.cli.eval_options import (
     Tables,
     Timeout,
 )
+from sqljury.cli.options import ClusterOption, crew_on
 
 
 def evaluate(
@@ -56,6 +59,7 @@ def evaluate(
     pred_format: PredFormat = None,
     timeout: Timeout = 60.0,
     processes: Processes = 1,
+    cluster: ClusterOption = None,
     seed: Seed = 0,
     per_query: PerQuery = None,
     output: Output = Form.TABLE,
@@ -75,25 +79,27 @@ def evaluate(
             "--db-dir": db_dir is not None,
         }
         _refuse("a run's folder", {**given, **tasks, "--per-query": False})
-        evaluate_run(run_dir, data, per_query, as_json=output is Form.JSON, processes=processes)
+        evaluate_run(run_dir, data, per_query, as_json=output is Form.JSON, processes=processes, cluster=cluster)
         return
     if gold is None or db_dir is None or (pred is None and not check):
         raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")
     if check:
         _refuse("--check", {"--pred": pred is not None, **tasks})
     elif explain is not None:
-        _refuse("--explain", {**tasks, "--explain": False})
+        _refuse("--explain", {**tasks, "--explain": False, "--cluster": cluster is not None})
     from sqljury.cli.files import Files, Paths, Settings, Wanted, check_gold, explain_pair, judge_files
 
     paths = Paths(gold, pred, against, tables, labels)
     settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
     files = Files.read(paths, db_dir, suite, gold_format, pred_format)
-    if check:
-        check_gold(files, settings, as_json=output is Form.JSON)
-    elif explain is not None:
-        explain_pair(files, settings, explain, as_json=output is Form.JSON)
-    else:
-        judge_files(files, settings, Wanted(output.value, per_query, partial, agreement, accumulate_rules))
+    with crew_on(cluster, processes) as crew:
+        settings = replace(settings, processes=crew)
+        if check:
+            check_gold(files, settings, as_json=output is Form.JSON)
+        elif explain is not None:
+            explain_pair(files, settings, explain, as_json=output is Form.JSON)
+        else:
+            judge_files(files, settings, Wanted(output.value, per_query, partial, agreement, accumulate_rules))
 
 
 def _refuse(task: str, options: dict[str, bool]) -> None:

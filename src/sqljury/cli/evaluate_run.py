@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import terminal
+from sqljury.cli.options import crew_on
 from sqljury.cli.terminal import interruptible, table_file
 
 if TYPE_CHECKING:
@@ -17,7 +18,13 @@ TABLE_BEGINS: Final = "id\tdb_id"
 
 
 def evaluate_run(
-    run_dir: Path, data: Path | None, per_query: Path | None, *, as_json: bool, processes: int = 1
+    run_dir: Path,
+    data: Path | None,
+    per_query: Path | None,
+    *,
+    as_json: bool,
+    processes: int = 1,
+    cluster: str | None = None,
 ) -> None:
     """Judge a run by execution accuracy and print the report; ``per_query`` is a TSV file to write.
 
@@ -37,12 +44,13 @@ def evaluate_run(
         databases = stack.enter_context(of_run(described, where, run_dir))
         table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (databases.files,)))  # before the long work
         cancel = stack.enter_context(interruptible())
+        crew = stack.enter_context(crew_on(cluster, processes))
 
         def stop_if_cancelled() -> None:
             if cancel.is_set():
                 raise CancelledError("stopped")
 
-        verdicts = report.judge_run(records, databases, processes, stop_if_cancelled)
+        verdicts = report.judge_run(records, databases, crew, stop_if_cancelled)
         report.refuse_if_nothing_judged(run_dir, verdicts)
         if table is not None:
             table.write(_tsv(verdicts))

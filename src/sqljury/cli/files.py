@@ -32,6 +32,7 @@ from sqljury.types import Limits
 
 if TYPE_CHECKING:
     from sqljury.datasets.pairs import Gold, Pair
+    from sqljury.parallel.crew import Crew
 
 LISTED = 20
 
@@ -111,7 +112,7 @@ class Settings:
 
     metrics: tuple[Metric, ...]
     options: Options
-    processes: int
+    processes: int | Crew
     seed: int
 
     @classmethod

@@ -5,19 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import AccessOption, AllowOption, DenyOption, MaskOption, SchemaOption, access_of
+from sqljury.cli.options import (
+    AccessOption,
+    AllowOption,
+    DenyOption,
+    MaskOption,
+    RowsOption,
+    SchemaOption,
+    access_of,
+)
 from sqljury.cli.target import session_options
 
 if TYPE_CHECKING:
     from sqljury.access.rules import Access
+    from sqljury.db.base import Database
+    from sqljury.parallel.processes import Tell, Work
+    from sqljury.types import Schema
     from sqljury.values import Match, ValueIndex
+    from sqljury.values.collect import Skip
 
 app = typer.Typer(
     help="Build and search the value index: the stored values that a text may mean.", no_args_is_help=True
@@ -37,21 +50,66 @@ class Output(StrEnum):
 
 @app.command("build")
 def build(
-    db: Db,
+    dbs: Annotated[
+        list[str],
+        typer.Argument(metavar="DB...", help="Databases, as in --db of `sqljury ask`; they are opened read-only."),
+    ],
     schema: SchemaOption = None,
     access: AccessOption = None,
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that build indexes of several databases.")] = 1,
 ) -> None:
-    """Build the index anew and list the columns that were left out; each set of access rules has its own index."""
-    with _index(db, schema, access_of(access, allow, deny, mask), anew=True) as index:
-        values, columns = sum(index.columns.values()), len(index.columns)
-        print(f"{values:,} values of {columns} column{'' if columns == 1 else 's'}")
-        for (table, column), why in index.notes.items():
-            print(terminal.clean(f"{table}.{column}: {why}"))
-        if index.path is not None:
-            print(f"{terminal.clean(str(index.path))} ({os.path.getsize(index.path) / 1e6:,.1f} MB)")
+    """Build indexes anew and list the columns that were left out; each set of access rules has its own index."""
+    from sqljury.parallel.processes import map_processes
+
+    builder = _Builder(schema, access_of(access, allow, deny, mask, only_rows))
+    if len(dbs) == 1:
+        _print_built(builder.built(dbs[0]))
+        return
+    map_processes(builder.begin, dbs, builder.lost, silence=inf, processes=processes, on_result=_print_built)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """The work of one process: what is to be printed of each index that it builds."""
+
+    schemas: list[str] | None
+    rules: Access | None
+
+    def begin(self) -> Work[str, list[str]]:
+        return self._alone
+
+    def lost(self, db: str, why: str, _: object) -> list[str]:
+        from sqljury.errors import DatabaseError
+
+        raise DatabaseError(f"{db}: its value index cannot be built; {why}")
+
+    def built(self, db: str) -> list[str]:
+        with _index(db, self.schemas, self.rules, anew=True) as index:
+            return _lines(index)
+
+    def _alone(self, db: str, _: Tell) -> list[str]:
+        """Without progress on the terminal, which belongs to the parent, as does Ctrl-C."""
+        with _source(db, self.schemas, self.rules) as (source, schema, skipped):
+            from sqljury.values import build
+
+            return [f"{db}:", *_lines(build(source, schema, skip_columns=skipped))]
+
+
+def _lines(index: ValueIndex) -> list[str]:
+    values, columns = sum(index.columns.values()), len(index.columns)
+    lines = [f"{values:,} values of {columns} column{'' if columns == 1 else 's'}"]
+    lines += [f"{table}.{column}: {why}" for (table, column), why in index.notes.items()]
+    if index.path is not None:
+        lines.append(f"{index.path} ({os.path.getsize(index.path) / 1e6:,.1f} MB)")
+    return lines
+
+
+def _print_built(lines: list[str]) -> None:
+    print("\n".join(map(terminal.clean, lines)))
 
 
 @app.command("search")
@@ -65,9 +123,10 @@ def search(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
 ) -> None:
     """Find the values nearest to each text; the index is built or refreshed first if necessary."""
-    with _index(db, schema, access_of(access, allow, deny, mask)) as index:
+    with _index(db, schema, access_of(access, allow, deny, mask, only_rows)) as index:
         matches = index.search_many(texts, limit)
     if output is Output.JSON:
         listed = [{"text": text, "matches": list(map(asdict, own))} for text, own in zip(texts, matches, strict=True)]
@@ -99,28 +158,36 @@ def _index(target: str, schemas: list[str] | None, rules: Access | None, *, anew
 
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from sqljury.access.guard import guard, skip
     from sqljury.cli.terminal import interruptible
-    from sqljury.db.connect import connect
-    from sqljury.schema.introspect import introspect
     from sqljury.values import build, open_or_build
 
-    known = session_options(target, None, schemas=schemas, access=rules)
-    target, schemas, rules = known["database"], known.get("schemas"), known.get("access")
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     silent = not sys.stderr.isatty()
     bar = Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent)
-    with interruptible() as cancel, connect(target, schemas or ()) as opened:
-        source = guard(opened, introspect(opened), rules) if rules else opened
+    with interruptible() as cancel, _source(target, schemas, rules) as (source, schema, skipped):
         with bar:
             task = bar.add_task("opening", total=None)
             index = (build if anew else open_or_build)(
                 source,
-                introspect(source),
+                schema,
                 progress=lambda what, done, total: bar.update(
                     task, description=terminal.clean(what), completed=done, total=total or None
                 ),
                 cancel=cancel,
-                skip_columns=skip(source),
+                skip_columns=skipped,
             )
         yield index
+
+
+@contextmanager
+def _source(target: str, schemas: list[str] | None, rules: Access | None) -> Iterator[tuple[Database, Schema, Skip]]:
+    """The database as its rules let it be seen, its schema, and which columns are skipped."""
+    from sqljury.access.guard import guard, skip
+    from sqljury.db.connect import connect
+    from sqljury.schema.introspect import introspect
+
+    known = session_options(target, None, schemas=schemas, access=rules)
+    rules = known.get("access")
+    with connect(known["database"], known.get("schemas") or ()) as opened:
+        source = guard(opened, introspect(opened), rules) if rules else opened
+        yield source, introspect(source), skip(source)

@@ -63,6 +63,7 @@ def ladder(
     from sqljury import recipes
     from sqljury.bench import run, rungs, stored
     from sqljury.bench.run import Controls
+    from sqljury.bench.versions import data_versions
     from sqljury.datasets import spider as dataset
     from sqljury.experiments import ladder as figures
     from sqljury.llm.open import by_names
@@ -74,6 +75,7 @@ def ladder(
     both = rungs.recipes_of(recipes.load(recipe), max(counts))
     examples = dataset.sample(dataset.load(data, split), limit, seed)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
+    name |= data_versions(examples, {})
     with ExitStack() as stack:
         file = stack.enter_context(
             table_file(json_file, JSON_BEGINS, (data, *(out / folder for folder in both._fields)))
@@ -83,7 +85,8 @@ def ladder(
         writer = opened()
         for folder, own in both._asdict().items():
             pipeline = Pipeline(own, writer, Limits(seconds=timeout), models=by_names(own.models, writer, opened))
-            answer_all(examples, pipeline, out / folder, run.settings(pipeline, name, seed), cancel)
+            settled = run.settings(pipeline, name, seed) | {"cache": cache}
+            answer_all(examples, pipeline, out / folder, settled, cancel)
 
         def say(done: int, total: int, line: Record | None) -> None:
             if line is not None and (done == total or not done % 20):
@@ -110,7 +113,6 @@ def _counts(samples: str) -> list[int]:
 
 
 def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
-
     yield f"{found['questions']} questions, {found['several']} of them with more than one result"
     heads = ("queries", "right, %", "95 % interval", "of", "against + link", "95 % interval", "won", "lost", "p")
     table = terminal.figures("step", *heads)

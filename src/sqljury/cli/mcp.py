@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,8 +21,12 @@ from sqljury.cli.options import (
     NotesOption,
     PrivacyOption,
     ProjectOption,
+    QueueOption,
+    RowsOption,
+    SecondsOption,
     SeedOption,
     TimeoutOption,
+    WorkersOption,
     access_of,
     adapted,
     allowance,
@@ -31,6 +35,8 @@ from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
     from sqljury.mcp.databases import Databases
+    from sqljury.project import Project
+    from sqljury.web.settings import Settings
 
 
 def serve(
@@ -58,6 +64,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="With --http: a name under which clients call this server; repeatable."),
     ] = None,
+    workers: WorkersOption = 8,
+    queue: QueueOption = 64,
+    seconds: SecondsOption = 300.0,
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print how common clients are told of this server, and exit.")
     ] = False,
@@ -73,51 +82,45 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
     """Serve databases to agents by the Model Context Protocol, read-only: on stdin and stdout, or by HTTP."""
+    from sqljury.errors import InputError
+    from sqljury.mcp.databases import Databases
     from sqljury.types import Limits
+    from sqljury.web.settings import Settings
 
     beside = {
         "recipe": recipe,
         "model": adapted(model, adapter),
-        "access": access_of(access, allow, deny, mask),
+        "access": access_of(access, allow, deny, mask, only_rows),
         "privacy": privacy and privacy.value,
         "notes": notes,
     }
     described, default = _described(db, project, beside)
-    if print_config:
-        _print_config()
-        return
     common = {
         "limits": Limits(seconds=timeout),
         "allowance": allowance(budget_seconds, None),
         "seed": seed,
         "cache": cache,
     }
-    from sqljury.errors import InputError
-
     if not http and (tokens is not None or allow_host):
         raise InputError(f"{'--tokens' if tokens is not None else '--allow-host'} is for --http; add that")
-    listening = _Listening(host, port, tokens, tuple(allow_host or ())) if http else None
-    _serve(described, default, common, listening)
+    settings = Settings(host, port, tuple(allow_host or ()), workers, queue, seconds)
+    if http:
+        settings.check(tokens=tokens is not None)
+    if print_config:
+        _print_config(db or [], project, settings if http else None, tokens)
+        return
+    _serve(Databases(described, default, **common), settings, http=http, tokens=tokens)
 
 
-class _Listening(NamedTuple):
-    """Where and for whom HTTP is served."""
-
-    host: str
-    port: int
-    tokens: str | None
-    hosts: tuple[str, ...]
-
-
-def _serve(
-    described: dict[str, dict[str, Any]], default: str, common: dict[str, Any], listening: _Listening | None
-) -> None:
+def _serve(opened: Databases, settings: Settings, *, http: bool, tokens: str | None) -> None:
     from importlib.metadata import version
 
     from sqljury.errors import MissingExtraError
+    from sqljury.parallel.jobs import Jobs
 
     try:
         from sqljury.mcp import server as mcp_server
@@ -125,19 +128,14 @@ def _serve(
         if error.name and error.name.startswith("sqljury"):
             raise
         raise MissingExtraError("mcp", "mcp") from None
-    from sqljury.mcp.databases import Databases
-    from sqljury.web.settings import Settings
-
-    settings = None if listening is None else Settings(listening.host, listening.port, listening.hosts)
-    if settings is not None and listening is not None:
-        settings.check(tokens=listening.tokens is not None)
-    with Databases(described, default, **common) as databases:
+    with opened as databases:
         _try(databases)
-        server = mcp_server.build(databases, version("sqljury"))
-        if settings is None or listening is None:
+        jobs = Jobs(settings.workers, settings.queue, settings.seconds, shared=tokens is not None)
+        server = mcp_server.build(databases, version("sqljury"), jobs)
+        if not http:
             server.run("stdio")
             return
-        allowed = None if listening.tokens is None else _allowed(listening.tokens, databases)
+        allowed = None if tokens is None else _allowed(tokens, databases)
         at = f"[{settings.host}]" if ":" in settings.host else settings.host
         terminal.note(f"serving {', '.join(databases.names)} at http://{at}:{settings.port}/mcp")
         mcp_server.serve_http(server, (settings.host, settings.port), settings.names, allowed)
@@ -181,7 +179,6 @@ def _described(
 ) -> tuple[dict[str, dict[str, Any]], str]:
     """The arguments of ``Session`` for each database by name, and the default name."""
     from sqljury.errors import InputError
-    from sqljury.project import is_name, starter
 
     if not targets:
         folder = project_for(None, project)
@@ -190,26 +187,60 @@ def _described(
         return {name: session_options(name, str(folder.folder), **beside) for name in folder.names}, folder.default
     described = {}
     for target in targets:
-        name, separator, url = target.partition("=")
-        if not (separator and is_name(name)):
-            name, url = target if is_name(target) else starter.name_of(target), target
+        name, url = _named(target)
         if name in described:
             raise InputError(f"two databases are called {name}; write --db NAME={url}")
         described[name] = session_options(url, project, **beside)
     return described, ""
 
 
-def _print_config() -> None:
+def _named(target: str) -> tuple[str, str]:
+    """The name of a database on the server, and its path, URL or name in the folder."""
+    from sqljury.project import is_name, starter
+
+    name, separator, url = target.partition("=")
+    if separator and is_name(name):
+        return name, url
+    return target if is_name(target) else starter.name_of(target), target
+
+
+def _print_config(targets: list[str], project: str | None, http: Settings | None, tokens: str | None) -> None:
     """The registration of this very command line, without ``--print-config`` and with absolute paths."""
     import sys
 
-    from sqljury.mcp.clients import registration
+    from sqljury.mcp.clients import registration, remote_registration
+    from sqljury.project.settings import variables
 
+    if http is not None:
+        host = next(iter(http.hosts), http.host)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{http.port}/mcp"
+        print(terminal.clean_lines(remote_registration(url, token=tokens is not None)))
+        return
     arguments = [_absolute(argument) for argument in sys.argv[1:] if argument != "--print-config"]
-    if not any(argument.partition("=")[0] in ("--db", "--project") for argument in arguments):
-        folder = project_for(None, None)
-        arguments += ["--project", str(folder.folder)] if folder else []
-    print(terminal.clean_lines(registration([*_program(), *arguments])))
+    folder = _folder(targets, project)
+    needed: dict[str, None] = {}
+    if folder is not None:
+        arguments += [] if project is not None else ["--project", str(folder.folder)]
+        for name in [_named(target)[1] for target in targets] or folder.names:
+            needed |= dict.fromkeys(variables(folder.settings.databases[name].url))
+    print(terminal.clean_lines(registration([*_program(), *arguments], list(needed))))
+    if needed:
+        terminal.note(f"the client gives the server its environment: write the values of {', '.join(needed)} there")
+
+
+def _folder(targets: list[str], project: str | None) -> Project | None:
+    """The context folder of all databases; raises ``InputError`` where only some are of it: a command has one."""
+    from sqljury.errors import InputError
+
+    places = [_named(target)[1] for target in targets]
+    folders = {place: project_for(place, project) for place in places} or {"": project_for(None, project)}
+    outside = [place for place, folder in folders.items() if folder is None]
+    if outside and len(outside) < len(folders):
+        raise InputError(
+            f"{outside[0]} is not of the context folder and others are, which no client could start from elsewhere; "
+            "add it to sqljury.toml, or register it as a second server"
+        )
+    return next(iter(folders.values()))
 
 
 def _program() -> list[str]:

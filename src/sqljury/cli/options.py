@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import partial
 from math import inf
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Ledger, Price
     from sqljury.llm.prices import Prices
+    from sqljury.parallel.cluster import Cluster, Needs
+    from sqljury.parallel.crew import Crew
 
 
 class Dataset(StrEnum):
@@ -106,6 +109,13 @@ DatabaseFolder = Annotated[
     Path | None,
     typer.Option("--db-dir", help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite."),
 ]
+ProcessesOption = Annotated[
+    int, typer.Option("--processes", min=1, help="The number of processes, or of workers on --cluster.")
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="WHERE", help="Work on Ray: local (started here), auto or ray://HOST:PORT."),
+]
 RunFolder = Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")]
 SplitOption = Annotated[str, typer.Option(help="The split of the dataset: dev or train.")]
 QuestionsOption = Annotated[
@@ -126,6 +136,9 @@ WithoutDatabases = Annotated[
 ]
 DrawSeed = Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")]
 SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
+WeightsOption = Annotated[
+    str, typer.Option("--weights", metavar="FILE", help="The weights file of `train light`, for the selector light.")
+]
 CacheOption = Annotated[bool, typer.Option(help="Store the model's replies and reuse them.")]
 MaxCalls = Annotated[
     int | None,
@@ -185,6 +198,22 @@ MaskOption = Annotated[
     list[str] | None,
     typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown; repeatable."),
 ]
+RowsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only-rows",
+        metavar="RULE",
+        help="The rows of a table that queries see, such as \"customer: region = 'north'\"; repeatable.",
+    ),
+]
+WorkersOption = Annotated[int, typer.Option(min=1, max=256, help="The number of questions worked on at once.")]
+QueueOption = Annotated[
+    int,
+    typer.Option(min=0, help="The number of questions that may wait; further ones are refused as the server is busy."),
+]
+SecondsOption = Annotated[
+    float, typer.Option(min=1, help="The time limit of a question, in seconds, waiting included.")
+]
 PrivacyOption = Annotated[
     Privacy | None,
     typer.Option(
@@ -217,6 +246,7 @@ def opening(
     cache: bool,
     ledger: Ledger | None = None,
     price: Price | Prices | None = None,
+    together: int = 1,
 ) -> Callable[..., LanguageModel]:
     """``open_model`` for a command: without a name it opens the command's own model, with one a recipe's model.
 
@@ -224,16 +254,42 @@ def opening(
     """
     from sqljury.llm.open import open_model
 
-    return partial(open_model, base=adapted(model, adapter), cache=cache, ledger=ledger, price=price)
+    base = adapted(model, adapter)
+    return partial(open_model, base=base, cache=cache, ledger=ledger, price=price, together=together)
+
+
+@contextmanager
+def crew_on(cluster: str | None, processes: int) -> Iterator[int | Crew]:
+    """Who works: as many processes of this machine, or as many workers of a cluster, until the command ends."""
+    if cluster is None:
+        yield processes
+        return
+    with cluster_of(cluster, processes, slots=2) as crew:  # an item waits in each worker while another is worked on
+        yield crew
+
+
+@contextmanager
+def cluster_of(cluster: str, workers: int | None, slots: int, needs: Needs | None = None) -> Iterator[Cluster]:
+    """The cluster's crew, until the command ends; raises what ``Cluster`` raises."""
+    from sqljury.cli import terminal
+    from sqljury.parallel.cluster import Cluster, Needs
+
+    with closing(Cluster(cluster, workers, slots, needs or Needs())) as crew:
+        terminal.note(f"{crew.workers} worker{'' if crew.workers == 1 else 's'} on {cluster}")
+        yield crew
 
 
 def access_of(
-    path: str | None, allow: list[str] | None, deny: list[str] | None, mask: list[str] | None
+    path: str | None,
+    allow: list[str] | None,
+    deny: list[str] | None,
+    mask: list[str] | None,
+    rows: list[str] | None,
 ) -> Access | None:
     """The rules of the file and the options together, None if there are none; raises ``InputError``."""
     from sqljury.access.rules import Access, load
 
-    given = Access(tuple(allow or ()), tuple(deny or ()), tuple(mask or ()))
+    given = Access(tuple(allow or ()), tuple(deny or ()), tuple(mask or ()), tuple(rows or ()))
     return ((load(path) if path else Access()) + given) or None
 
 
@@ -282,6 +338,6 @@ def price_of(text: str | None) -> Price | None:
         numbers = [float(part) for part in text.split("/")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (2, 3) or min(numbers) < 0:
+    if len(numbers) not in (2, 3) or not all(0 <= one < inf for one in numbers):
         raise typer.BadParameter(f"{text!r} is not a price; write dollars per million tokens as IN/OUT, such as 0.25/1")
     return Price(*numbers)

@@ -93,10 +93,14 @@ def retest(
     folder = project_of(project)
     names = tuple(db) if db else folder.names
     session = {"seed": seed, "cache": cache, **({"model": given} if (given := adapted(model, adapter)) else {})}
-    outcomes = [outcome for name in names for outcome in _outcomes(folder, name, sql_only, timeout, session)]
-    if junit is not None:
-        with must_write(junit, InputError, "name another file"):
-            junit.write_text(approved.junit(outcomes, str(folder.folder)), encoding="utf-8")
+    outcomes: list[Outcome] = []
+    try:
+        for name in names:
+            outcomes += _outcomes(folder, name, sql_only, timeout, session)
+    finally:
+        if junit is not None:
+            with must_write(junit, InputError, "name another file"):
+                junit.write_text(approved.junit(outcomes, str(folder.folder)), encoding="utf-8")
     if not outcomes:
         terminal.say("there is no approved pair; add lines to examples.jsonl, or take them over with sqljury feedback")
         return
@@ -151,9 +155,10 @@ def _propose(folder: Project, name: str, entries: list[Feedback], proposal: Prop
 
 
 def _outcomes(folder: Project, name: str, sql_only: bool, timeout: float, session: dict[str, object]) -> list[Outcome]:
-    """The outcomes of one database's pairs, each printed as it comes."""
+    """The outcomes of one database's pairs, each printed as it comes; broken ones where it cannot be opened."""
     from sqljury.api import Session
-    from sqljury.project.approved import run
+    from sqljury.errors import DatabaseError
+    from sqljury.project.approved import Outcome, run
     from sqljury.types import Limits
 
     known = folder.database(name)
@@ -163,18 +168,23 @@ def _outcomes(folder: Project, name: str, sql_only: bool, timeout: float, sessio
     options = {**known.session(examples=False), **session, "limits": limits}
     if sql_only:
         options["model"] = "none"
-    outcomes = []
-    with (
-        show.progress() as report,
-        terminal.interruptible() as cancel,
-        Session(**options, progress=report, cancel=cancel) as opened,
-    ):
-        for outcome in run(known.approved, opened.database, None if sql_only else opened.ask, limits):
-            outcomes.append(outcome)
-            terminal.show(terminal.clean(f"{outcome.status:9} {name}: {outcome.pair.question}"))
-            if not outcome.passed:
-                for line in (f"{outcome.pair.place}: {outcome.why}", outcome.sql and f"answer: {outcome.sql}"):
-                    terminal.show(*([f"          {terminal.clean(line)}"] if line else []))
+    outcomes: list[Outcome] = []
+
+    def note(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        terminal.show(terminal.clean(f"{outcome.status:9} {name}: {outcome.pair.question}"))
+        if not outcome.passed:
+            for line in (f"{outcome.pair.place}: {outcome.why}", outcome.sql and f"answer: {outcome.sql}"):
+                terminal.show(*([f"          {terminal.clean(line)}"] if line else []))
+
+    with show.progress() as report, terminal.interruptible() as cancel:
+        try:
+            with Session(**options, progress=report, cancel=cancel) as opened:
+                for outcome in run(known.approved, opened.database, None if sql_only else opened.ask, limits):
+                    note(outcome)
+        except DatabaseError as error:  # the pairs of the other databases are still tested
+            for pair in known.approved[len(outcomes) :]:
+                note(Outcome(pair, "broken", str(error)))
     return outcomes
 
 

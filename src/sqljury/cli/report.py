@@ -52,4 +52,4 @@ def report(
         if file is not None:
             # files with errors hold characters that have no bytes in UTF-8
             file.write(shown.encode("utf-8", "replace").decode("utf-8"))
-    terminal.note(f"{len(found['questions'])} questions of {len(runs)} runs in {out}")
+    terminal.note(f"{len(found['questions'])} questions of {len(runs)} {'run' if len(runs) == 1 else 'runs'} in {out}")

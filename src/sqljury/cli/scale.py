@@ -38,7 +38,8 @@ def scale(
     """Simulate a load: the models, processors and dollars that so many questions a second need."""
     from sqljury.experiments import scaling
 
-    wanted, counts = _numbers(rates, "--rates"), [int(one) for one in _numbers(workers, "--workers")]
+    wanted = _numbers(rates, "--rates")
+    counts = [int(one) for one in _numbers(workers, "--workers", whole=True)]
     services = [service for run in runs for service in scaling.measured(run)]
     with table_file(out, scaling.BEGINS, runs) as file, interruptible():
         rows, curves = [list(_HEAD)], {}
@@ -92,13 +93,14 @@ def _print(rows: list[list[str]], services: list[Service], counts: list[int]) ->
     terminal.show(table, "", whole)
 
 
-def _numbers(text: str, option: str) -> list[float]:
+def _numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
     from sqljury.errors import InputError
 
     try:
         numbers = [float(one) for one in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or not all(0 < one <= 100_000 for one in numbers):
-        raise InputError(f"{option} {text!r}: give numbers above 0 and up to 100000, with commas between them")
+    if not numbers or not all(0 < one <= 100_000 and (one.is_integer() or not whole) for one in numbers):
+        kind = "whole numbers" if whole else "numbers"
+        raise InputError(f"{option} {text!r}: give {kind} above 0 and up to 100000, with commas between them")
     return numbers

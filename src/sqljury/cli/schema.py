@@ -17,6 +17,7 @@ from sqljury.cli.options import (
     MaskOption,
     NotesOption,
     ProjectOption,
+    RowsOption,
     SchemaOption,
     access_of,
 )
@@ -53,11 +54,12 @@ def describe(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
 ) -> None:
     """Show tables, columns and keys as questions see them, with the evidence of keys that nobody declared."""
     from sqljury import api
 
-    rules = access_of(access, allow, deny, mask)
+    rules = access_of(access, allow, deny, mask, only_rows)
     target = session_options(db, project, schemas=schema, access=rules, notes=notes)
     known = {name: value for name, value in target.items() if name in ("database", "schemas", "access", "notes")}
     with show.progress() as report, terminal.interruptible() as cancel:

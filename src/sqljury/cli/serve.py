@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,18 +28,25 @@ from sqljury.cli.options import (
     PriceOption,
     PrivacyOption,
     ProjectOption,
+    QueueOption,
+    RowsOption,
     SchemaOption,
+    SecondsOption,
     SeedOption,
     TimeoutOption,
+    WorkersOption,
     access_of,
     adapted,
     allowance,
     ledger,
     price_of,
 )
-from sqljury.cli.target import project_for
+from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqljury.api import Session
     from sqljury.web.databases import Served
 
 
@@ -70,13 +78,9 @@ def serve(
     https: Annotated[
         bool, typer.Option("--https", help="Clients come by TLS, through a proxy: secure cookies.")
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="The number of questions worked on at once.")] = 4,
-    queue: Annotated[
-        int, typer.Option(min=0, help="The number of questions that may wait; further ones get 429.")
-    ] = 64,
-    seconds: Annotated[
-        float, typer.Option(min=1, help="The time limit of a question, in seconds, waiting included.")
-    ] = 300.0,
+    workers: WorkersOption = 4,
+    queue: QueueOption = 64,
+    seconds: SecondsOption = 300.0,
     rows: Annotated[int, typer.Option(min=1, help="The number of rows in an answer; CSV has all.")] = 1_000,
     schema: SchemaOption = None,
     notes: Annotated[
@@ -102,6 +106,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
     """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
@@ -138,27 +143,23 @@ def serve(
     settings.check(tokens=tokens is not None)
     with ExitStack() as stack:
         served = _opened(stack, db, project, schema or [], notes or [])
-        said = next((one.project.database(one.known) for one in served.values() if one.project is not None), None)
-        if said is not None:
-            recipe, model = recipe or said.recipe, model or said.model or None
         known = Tokens.load(tokens, list(served)) if tokens is not None else None
-        base = stack.enter_context(
-            Session(
-                next(iter(served.values())).database,
-                recipe=recipe or "default",
-                model=adapted(model, adapter),
-                examples=examples,
-                limits=Limits(seconds=timeout),
-                allowance=allowance(budget_seconds, budget_tokens),
-                cache=cache,
-                ledger=ledger(max_calls, max_tokens, max_usd),
-                price=price_of(price),
-                seed=seed,
-            )
+        opened = partial(
+            Session,
+            examples=examples,
+            limits=Limits(seconds=timeout),
+            allowance=allowance(budget_seconds, budget_tokens),
+            cache=cache,
+            ledger=ledger(max_calls, max_tokens, max_usd),
+            price=price_of(price),
+            seed=seed,
+            together=workers,
         )
+        served = _with_bases(stack, served, opened, recipe, adapted(model, adapter))
         if privacy is not None:
             served = {name: replace(one, privacy=privacy.value) for name, one in served.items()}
-        databases = Databases(base, served, access_of(access, allow, deny, mask))
+        base = next(one.base for one in served.values() if one.base is not None)
+        databases = Databases(base, served, access_of(access, allow, deny, mask, only_rows))
         app = create(databases, settings, known)
         terminal.note(f"databases: {', '.join(served)}")
         with listen(settings) as listening:
@@ -213,3 +214,27 @@ def _opened(
             served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
         introspect(served[name].database)  # one without tables is said now
     return served
+
+
+def _with_bases(
+    stack: ExitStack,
+    served: dict[str, Served],
+    opened: Callable[..., Session],
+    recipe: str | None,
+    model: str | None,
+) -> dict[str, Served]:
+    """The databases with the session of their recipe and model, which those with the same ones share.
+
+    The two are the folder's where none is given: a database that a local model is to answer is shown to no other.
+    """
+    bases: dict[tuple[str, str | None], Session] = {}
+    found = {}
+    for name, one in served.items():
+        key = recipe or "default", model
+        if one.project is not None:
+            said = session_options(one.known, str(one.project.folder), recipe=recipe, model=model)
+            key = said["recipe"], said["model"]
+        if key not in bases:
+            bases[key] = stack.enter_context(opened(one.database, recipe=key[0], model=key[1]))
+        found[name] = replace(one, base=bases[key])
+    return found

@@ -54,8 +54,10 @@ class progress:  # noqa: N801 - reads as a phrase where it is used
         self.close()
 
 
-def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> None:
+def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> Answer:
     """Print an answer as ``table``, ``json``, ``csv`` or ``sql``; ``limit`` cuts its rows.
+
+    Returns the answer that was printed: by the reading that the user chose, where there was a choice.
 
     ``defuse`` is for ``csv``: cells that a spreadsheet would run as formulas are escaped.
     """
@@ -90,6 +92,7 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
         candidate_tables.evidence(
             found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps, dialect=found.dialect
         )
+    return found
 
 
 def _sql(found: Answer) -> None:

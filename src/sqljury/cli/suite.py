@@ -10,6 +10,7 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import Processes, TextForm, Timeout
+from sqljury.cli.options import ClusterOption, ProcessesOption, crew_on
 from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def build(
     nulls: Annotated[
         bool, typer.Option("--nulls", help="Put NULL wherever the schema allows it, not only where the data has it.")
     ] = False,
+    processes: ProcessesOption = 1,
+    cluster: ClusterOption = None,
 ) -> None:
     """Build databases on which small changes of gold queries return other results."""
     from sqljury.datasets.formats import read_golds
@@ -59,16 +62,25 @@ def build(
         terminal.note(f"{name}: there is no such database in {db_dir}; its gold queries are left out")
     store.claim(out, db_dir)
     entries = store.load(out)
+    jobs = []
     for name, own in files.items():
-        queries = _queries(golds, name)
-        with connect(own[0]) as opened:
-            schema = introspect(opened)
+        job = distill.Job(name, own[0], tuple(_queries(golds, name)))
+        with connect(job.database) as opened:
+            inputs = distill.inputs_hash(introspect(opened), job.database, job.golds, settings)
         known = entries.get(name)
-        inputs = distill.inputs_hash(schema, own[0], queries, settings)
-        if known is None or known.inputs != inputs or not store.intact(out, name, known):
-            entries[name] = distill.build(schema, own[0], queries, out / name, settings)
-            store.save(out, entries)
-        terminal.note(f"{name}: {_told([entries[name]])}")
+        if known is not None and known.inputs == inputs and store.intact(out, name, known):
+            terminal.note(f"{name}: {_told([known])}")
+        else:
+            jobs.append(job)
+
+    def keep(built: distill.Built) -> None:
+        built.save(out)
+        entries[built.name] = built.entry
+        store.save(out, entries)
+        terminal.note(f"{built.name}: {_told([built.entry])}")
+
+    with crew_on(cluster if jobs else None, processes) as crew:
+        distill.build_all(jobs, settings, crew, keep)
     print(f"{out}: {_told([entries[name] for name in files])}")
 
 
@@ -81,6 +93,7 @@ def run(
     keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="Keep DISTINCT in queries.")] = False,
     timeout: Timeout = 10.0,
     processes: Processes = 1,
+    cluster: ClusterOption = None,
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
 ) -> None:
     """Find predictions that agree with gold only by chance, with a counterexample for each."""
@@ -96,7 +109,8 @@ def run(
     targets = Targets(database_files(db_dir, [pair.gold for pair in pairs], all_there=False), suite=suite)
     options = Options(limits=replace(Options().limits, seconds=timeout))
     metric = METRICS["suite_keep_distinct" if keep_distinct else "suite"]
-    evaluation = evaluate(pairs, targets, (metric,), options=options, processes=processes)
+    with crew_on(cluster, processes) as crew:
+        evaluation = evaluate(pairs, targets, (metric,), options=options, processes=crew)
     evaluation.refuse_if_nothing_judged()
     report = lucky(evaluation)
     if output is TextForm.JSON:

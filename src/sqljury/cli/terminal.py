@@ -166,9 +166,10 @@ def text(cell: Cell) -> str:
 
 
 @contextmanager
-def interruptible() -> Iterator[threading.Event]:
+def interruptible(stopped: str = "stopped") -> Iterator[threading.Event]:
     """An event that Ctrl-C sets, so that threads and running queries stop; then raises ``KeyboardInterrupt``.
 
+    ``stopped`` is what the user is told.
     The exception alone is not enough: threads never see it, and SQLite swallows it in callbacks into Python.
     """
     cancel = threading.Event()
@@ -181,19 +182,19 @@ def interruptible() -> Iterator[threading.Event]:
         nonlocal pressed
         pressed = True
         cancel.set()
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(stopped)
 
     before = signal.signal(signal.SIGINT, stop)
     try:
         yield cancel
     except Exception:
         if pressed:
-            raise KeyboardInterrupt from None
+            raise KeyboardInterrupt(stopped) from None
         raise
     finally:
         signal.signal(signal.SIGINT, before)
     if pressed:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(stopped)
 
 
 class TableFile:
@@ -236,7 +237,9 @@ def table_file(file: Path | None, header: str, inputs: Iterable[Path | None] = (
             stream.seek(0)
             start = stream.read(len(header))
             if start not in ("", header):
-                raise InputError(f"{file}: exists and is not a table of this kind; name a new file, or remove this one")
+                raise InputError(
+                    f"{file}: exists and was not written by this command; name a new file, or remove this one"
+                )
         table = TableFile(stream, regular)
         try:
             yield table

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import terminal, train_data, train_gain, training
+from sqljury.cli import terminal, train_data, train_gain, train_writer, training
 from sqljury.cli.options import SeedOption
 from sqljury.cli.train_data import UNCHECKED, DataFolder, EvalData
 
@@ -16,6 +16,7 @@ Runs = Annotated[
 ]
 
 app = typer.Typer(help="Make training sets, and train the parts that learn.", no_args_is_help=True)
+app.command("writer")(train_writer.writer)
 app.command("data")(train_data.data)
 app.command("gain")(train_gain.gain)
 
@@ -28,9 +29,14 @@ def light(
     eval_data: EvalData = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries.")] = 1,
-    critic: Annotated[
-        str, typer.Option(metavar="NAME", help="The critic's choices in the runs, to use its scores too.")
-    ] = "",
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Use a judge's scores too: those of choices that `sqljury bench select` stored in the runs, such as "
+            "tournament, critic or 'tournament-*'; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Train the light judge on the candidates of runs; its card has figures on held-out databases."""
     import datetime
@@ -43,7 +49,7 @@ def light(
     FORMAT.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
     evaluation = evaluation_of_runs(runs, data, eval_data)
-    weights = trained.train_from_runs(runs, data, evaluation, seed, processes, today, critic)
+    weights = trained.train_from_runs(runs, data, evaluation, seed, processes, today, scores or ())
     save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
@@ -60,6 +66,12 @@ def light(
         terminal.note(
             f"on held-out {card['held_out_by']}s this judge is not better than votes; train on more questions"
         )
+    if weights.scorer is not None:
+        terminal.note(
+            f"it asks for scores of the {weights.scorer.selector}: a recipe with it asks a model (select.judge)"
+        )
+    elif scores:
+        terminal.note("the judge's scores differ within too few questions to be learned from; they are not used")
     if not evaluation:
         terminal.note(UNCHECKED)
     if card["held_out_by"] == "question":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -11,23 +12,28 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.options import (
+    ClusterOption,
     DatabasesOption,
+    ProcessesOption,
     QuestionsOption,
     RecipeOption,
     SeedOption,
     SplitOption,
     WithoutDatabases,
+    crew_on,
 )
 
 if TYPE_CHECKING:
     from sqljury.datasets.spider import Example
+    from sqljury.llm.base import LanguageModel
+    from sqljury.parallel.crew import Crew
     from sqljury.recipes import Recipe
     from sqljury.train.data import LeftOut, SetReport
     from sqljury.train.data_judged import JudgedQuestion
     from sqljury.train.examples import TrainingExample
     from sqljury.train.replay import Replayed
 
-UNCHECKED: Final = "the set was not checked against an evaluation; name one with --eval-data"
+UNCHECKED: Final = "no evaluation was named (--eval-data), so leaks were not looked for"
 
 
 class Kind(StrEnum):
@@ -51,6 +57,13 @@ class GoldUse(StrEnum):
     ALWAYS = "always"
 
 
+class HeldOutBy(StrEnum):
+    """What an evaluation holds out."""
+
+    DATABASE = "database"
+    QUESTION = "question"
+
+
 class Shown(StrEnum):
     """The tables that a generator's prompts show."""
 
@@ -66,6 +79,13 @@ EvalData = Annotated[
         "questions; by default the dev split of --data."
     ),
 ]
+HeldOutByOption = Annotated[
+    HeldOutBy,
+    typer.Option(
+        help="What the evaluation holds out: its databases, which are refused, or its questions alone; equal and "
+        "nearly equal ones on the same database are then left out."
+    ),
+]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, where it has moved to.")]
 
 KindArgument = Annotated[
@@ -79,7 +99,7 @@ Runs = Annotated[
     typer.Option(
         metavar="RUN_DIR",
         help="A folder of `sqljury bench`, for critic, pairwise and selector, and for a generator that learns its "
-        "own correct queries; repeatable.",
+        "own correct queries; repeatable: a question of several runs has the candidates of all.",
     ),
 ]
 Gold = Annotated[
@@ -135,6 +155,7 @@ def data(
     db_dir: DbDir = None,
     run: Runs = None,
     eval_data: EvalData = None,
+    held_out_by: HeldOutByOption = HeldOutBy.DATABASE,
     recipe: RecipeOption = "default",
     limit: QuestionsOption = None,
     seed: SeedOption = 0,
@@ -146,11 +167,18 @@ def data(
     both_orders: BothOrders = False,
     independent: Independent = False,
     model: Writer = None,
+    processes: ProcessesOption = 1,
+    cluster: ClusterOption = None,
 ) -> None:
     """Write a training set: prompts as at inference, with the answers to learn."""
     from sqljury import recipes
     from sqljury.datasets import spider, subset
-    from sqljury.train.data import write
+    from sqljury.evaluation import run_folder
+    from sqljury.llm import adapters
+    from sqljury.train import leaks
+    from sqljury.train.data import LeftOut, write
+    from sqljury.train.leaks import SetQuestion
+    from sqljury.train.replay import replay_all
 
     of_runs = kind in (*JUDGES, Kind.SELECTOR) or (kind is Kind.GENERATOR and bool(run))
     given: dict[str, Any] = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--run": run}
@@ -159,21 +187,42 @@ def data(
     given |= {"--both-orders": both_orders, "--independent": independent}
     _check_options(kind, given, of_runs=of_runs)
     chosen = recipes.load(recipe)
-    within = subset.subset(databases, without_databases)  # before anything is read: it may be refused
-    asked: Iterable[Replayed] | Sequence[Example]
+    subset.subset(databases, without_databases)  # before anything is read: it may be refused
+    written_by = sorted({str(run_folder.described(folder)["model"]) for folder in run or []})
+    loaded: list[Example] = []
     if of_runs:
-        replayed, evaluation = _replayed(run or [], data, eval_data)
-        asked = (question for question in replayed if within(question.db_id))
+        evaluation = _evaluation_of_runs(run or [], data, eval_data)
+        known = [SetQuestion.of_record(record) for folder in run or [] for record in run_folder.records(folder)]
     else:
-        loaded = subset.of_databases(_load(data, split, questions, db_dir), databases, without_databases)
-        evaluation = _evaluation(loaded, data, eval_data)
-        asked = spider.sample(loaded, limit, seed)
-    made = _examples(kind, asked, chosen, seed, given)
+        loaded = _load(data, split, questions, db_dir)
+        evaluation = leaks.evaluation_questions(eval_data, data)
+        known = [SetQuestion.of(example) for example in loaded]
+    within = subset.checked({one.db_id for one in known}, databases, without_databases)
+    held_out = leaks.held_out_questions([one for one in known if within(one.db_id)], evaluation, held_out_by.value)
+    left_out = [LeftOut(text, "held_out") for _, text in sorted(held_out)]
+    shaping = given | {"--model": _opened(model, run or [], data) if model else None}
     given |= {"--data": data, "--split": None if questions or of_runs else split, "--recipe": recipe}
     given |= {"--databases": databases, "--without-databases": without_databases}
+    given |= {"--held-out-by": evaluation and held_out_by.value}
     sources = {name.strip("-"): _plain(value) for name, value in given.items() if value}
+    sources |= {"models": written_by} if written_by else {}
     dropped = kind in JUDGES and gold is GoldUse.NEVER
-    _report(write(made, out, kind.value, seed, evaluation, sources, gold=not dropped), out)
+    with crew_on(cluster, processes) as crew:
+        allowed = [one for one in loaded if within(one.db_id) and (one.db_id, one.question.text) not in held_out]
+        asked: Iterable[Replayed] | Sequence[Example] = spider.sample(allowed, limit, seed)
+        if of_runs:
+            replayed = replay_all(run or [], data, (), crew, merge=True)
+            kept = (one for one in replayed if (one.db_id, one.task.question.text) not in held_out)
+            asked = (question for question in kept if within(question.db_id))
+        made = chain(_examples(kind, asked, chosen, seed, shaping, crew), left_out)
+        report = write(made, out, kind.value, seed, evaluation, sources, gold=not dropped)
+    _report(report, out)
+    adapted = [name for name in written_by if adapters.parse(name)[1] not in ("", adapters.NONE)]
+    if kind is Kind.GENERATOR and adapted:
+        terminal.note(
+            f"its own queries are of {', '.join(adapted)}; give the adapter to `sqljury train generator` with --start, "
+            "or the training begins without what it has learned"
+        )
 
 
 def _examples(
@@ -182,12 +231,15 @@ def _examples(
     recipe: Recipe,
     seed: int,
     given: Mapping[str, Any],
+    crew: int | Crew,
 ) -> Iterator[TrainingExample | LeftOut]:
     """The examples of a kind of set; ``given`` holds the options by their names."""
     if kind is Kind.LINKER:
-        return _linked(cast("Sequence[Example]", asked), recipe)
+        from sqljury.train.data import linker_examples
+
+        return linker_examples(cast("Sequence[Example]", asked), recipe.schema, crew)
     if kind is Kind.GENERATOR:
-        return _written(asked, recipe, seed, given)
+        return _written(asked, recipe, seed, given, crew)
     replayed = cast("Iterable[Replayed]", asked)
     if kind is Kind.SELECTOR:
         return _programs(replayed, recipe, seed, given["--model"], both_orders=given["--both-orders"])
@@ -242,50 +294,48 @@ def _load(data: Path | None, split: str, questions: Path | None, db_dir: Path | 
     return spider.load(data, split)
 
 
-def _evaluation(examples: Sequence[Example], data: Path | None, eval_data: Path | None) -> list[Example]:
-    """The evaluation questions; raises ``InputError`` where an example is on one of their databases."""
-    from sqljury.train import leaks
-
-    evaluation = leaks.evaluation_questions(eval_data, data)
-    leaks.refuse({example.db_id for example in examples}, evaluation)
-    return evaluation
-
-
-def _replayed(runs: list[Path], data: Path | None, eval_data: Path | None) -> tuple[Iterator[Replayed], list[Example]]:
+def _evaluation_of_runs(runs: list[Path], data: Path | None, eval_data: Path | None) -> list[Example]:
     from sqljury.errors import InputError
-    from sqljury.train.replay import evaluation_of_runs, replay_all
+    from sqljury.train.replay import evaluation_of_runs
 
     if not runs:
         raise InputError("a judge learns from candidates; name a run on a training split with --run")
-    evaluation = evaluation_of_runs(runs, data, eval_data)
-    return replay_all(runs, data, evaluation), evaluation
-
-
-def _linked(examples: Sequence[Example], recipe: Recipe) -> Iterator[TrainingExample | LeftOut]:
-    from sqljury.train.data import linker_examples
-
-    return linker_examples(examples, recipe.schema)
+    return evaluation_of_runs(runs, data, eval_data)
 
 
 def _written(
-    asked: Iterable[Replayed | Example], recipe: Recipe, seed: int, given: Mapping[str, Any]
+    asked: Iterable[Replayed | Example], recipe: Recipe, seed: int, given: Mapping[str, Any], crew: int | Crew
 ) -> Iterator[TrainingExample | LeftOut]:
-    from sqljury.train.data_writer import GeneratorSet, generator_examples
+    from sqljury.train.data_writer import GeneratorSet, generator_examples, shown_by
 
-    shown: Shown = given["--tables"] or (Shown.LINKED if recipe.link.kind else Shown.WHOLE)
+    shown = Shown(given["--tables"] or shown_by(recipe))
     gold = given["--gold"]
     named = {"gold": gold and gold.value, "extra_tables": given["--extra-tables"]}
     named["per_question"] = given["--per-question"]
     options = {name: value for name, value in named.items() if value is not None}
     audited = not given["--keep-suspects"]
-    return generator_examples(asked, GeneratorSet(recipe.schema, seed, shown=shown.value, audited=audited, **options))
+    made = GeneratorSet(recipe.schema, seed, shown=shown.value, audited=audited, **options)
+    return generator_examples(asked, made, crew)
 
 
-def _judged(replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: str | None) -> Iterator[JudgedQuestion]:
+def _opened(model: str, runs: Sequence[Path], data: Path | None) -> LanguageModel:
+    """The model that writes for a set; a service gets no more than the context folders of the runs allow."""
+    from sqljury.engines.databases import privacy_of
+    from sqljury.evaluation import run_folder
     from sqljury.llm.open import open_model
+    from sqljury.llm.privacy import guarded
+    from sqljury.types import LEVELS
+
+    allowed = (privacy_of(run_folder.described(run), data or run_folder.data_of(run)) for run in runs)
+    return guarded(open_model(model), min(allowed, key=LEVELS.index, default="rows"))
+
+
+def _judged(
+    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: LanguageModel | None
+) -> Iterator[JudgedQuestion]:
     from sqljury.train.data_judged import judged_questions
 
-    return judged_questions(replayed, recipe.schema, seed, open_model(model) if model else None)
+    return judged_questions(replayed, recipe.schema, seed, model)
 
 
 def _judge_examples(
@@ -299,36 +349,21 @@ def _judge_examples(
 
 
 def _programs(
-    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: str | None, *, both_orders: bool
+    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: LanguageModel | None, *, both_orders: bool
 ) -> Iterator[TrainingExample]:
     from sqljury.errors import InputError
-    from sqljury.llm.open import open_model
     from sqljury.train.data_programs import ProgramWriter, selector_examples
 
-    if not model:
+    if model is None:
         raise InputError("a set for selector needs programs; name the model that writes them with --model")
-    return selector_examples(replayed, ProgramWriter(open_model(model), recipe, seed, both_orders=both_orders))
-
-
-_LEFT_OUT: Final = {
-    "repeated": "{} repeated",
-    "contradicting": "{} contradicting",
-    "of_gold": "{} questions that need the gold query",
-    "none": "{} questions without a correct query",
-    "cut": "{} questions whose cut schema lacks what gold reads",
-    "unread": "{} questions whose gold query reads no table",
-    "failed": "{} questions whose gold query fails",
-    "suspect": "{} questions whose gold query is suspect (see `sqljury audit`)",
-}
-"""By count of the card, how the command says it."""
+    return selector_examples(replayed, ProgramWriter(model, recipe, seed, both_orders=both_orders))
 
 
 def _report(report: SetReport, out: Path) -> None:
-    left_out = [text.format(count) for name, text in _LEFT_OUT.items() if (count := getattr(report, name))]
     answers = ", ".join(f"{count} {source}" for source, count in sorted(report.answers.items()))
     terminal.note(
         f"{report.items} examples{f' ({answers})' if answers else ''} of {report.questions} questions on "
-        f"{report.databases} databases in {out}; left out: {', '.join(left_out) or 'none'}"
+        f"{report.databases} databases in {out}; left out: {', '.join(report.left_out()) or 'none'}"
     )
     if report.checked is None:
         terminal.note(UNCHECKED)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.options import SeedOption
+
+if TYPE_CHECKING:
+    from sqljury.metrics.agreement import Comparison
 
 
 def gain(
@@ -22,6 +25,13 @@ def gain(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare two runs on the same questions: first candidate, votes, bound, before and after, with intervals."""
+    print_gains(before, after, data, seed, processes, as_json=as_json)
+
+
+def print_gains(
+    before: Path, after: Path, data: Path | None = None, seed: int = 0, processes: int = 1, *, as_json: bool = False
+) -> dict[str, Comparison]:
+    """Print what the second run gained on the first, and return it by measure."""
     from sqljury.bench import stored
     from sqljury.evaluation import run_folder
     from sqljury.experiments.gain import gains
@@ -33,7 +43,7 @@ def gain(
         measures = {name: {**one._asdict(), "wins": len(one.wins), "losses": len(one.losses)}
                     for name, one in found.items()}  # fmt: skip
         print(terminal.to_json({"questions": questions, "measures": measures}))
-        return
+        return found
     table = terminal.figures("right, %", "before", "after", "gain", "95 % interval", "better", "worse", "p")
     for name, one in found.items():
         low, high = one.interval
@@ -52,3 +62,4 @@ def gain(
     left = [len(run.questions) - questions for run in runs]
     if any(left):
         terminal.note(f"{left[0]} questions of {before} and {left[1]} of {after} are not in the other run")
+    return found

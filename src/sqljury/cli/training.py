@@ -60,8 +60,8 @@ Start = Annotated[
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
-        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, 10 epochs, 3,800 examples) or "
-        "msc (MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
+        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, up to 10 epochs, 3,800 "
+        "examples; for pairwise) or msc (MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
     ),
 ]
 LoraR = Annotated[int | None, typer.Option(min=1, show_default="16", help="The rank of the adapter's matrices.")]
@@ -134,7 +134,7 @@ def command(part: str) -> Callable[..., None]:
         seed: SeedOption = 0,
     ) -> None:
         from sqljury.llm import models
-        from sqljury.train import lora
+        from sqljury.train import card, lora
         from sqljury.train.settings import PRESETS, Settings
 
         given = {
@@ -167,7 +167,13 @@ def command(part: str) -> Callable[..., None]:
             **chosen,
         )
         lora.train(data, out, settings, terminal.note)
-        terminal.note(f"the card is in {out}; now run: sqljury train export {out} --name {part}")
+        if card.has_learned(out):
+            terminal.note(f"the card is in {out}; to use the adapter: sqljury train export {out} --name {part}")
+        else:
+            terminal.note(
+                f"the card is in {out}; nothing was learned, so there is nothing to export: train on more examples, or "
+                "with a lower --learning-rate"
+            )
 
     return train
 

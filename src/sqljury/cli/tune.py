@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.bench_run import benchmark_at, notes_of
+from sqljury.cli.bench_run import benchmark_at
 from sqljury.cli.options import (
     AdapterOption,
     AnyDataset,
@@ -74,6 +74,7 @@ def tune(
 ) -> None:
     """Search for the best recipe on questions with gold queries; a stopped search goes on by the same command."""
     from sqljury.bench.moves import STEPS
+    from sqljury.bench.notes import by_url, notes_of
     from sqljury.bench.tune import RECIPE, TABLE, TUNED, Search
     from sqljury.bench.tune import tune as search
     from sqljury.datasets import spider, subset
@@ -85,7 +86,8 @@ def tune(
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     opened = opening(model, adapter, cache=False, ledger=ledger(max_calls, max_tokens, max_usd), price=price_of(price))
     pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
-    pipeline = replace(pipeline, pool=pool_of(shots), notes=notes_of(drawn, of_project, found))
+    notes = by_url(drawn, notes_of(drawn, of_project, found))
+    pipeline = replace(pipeline, pool=pool_of(shots), notes=notes, privacy=found.privacy)
     local = getattr(pipeline.model, "on_cpu", False)  # services take no adapters
     wanted = Search(seconds, rounds, trials, tuple(what or STEPS), tuple(adapters.known()) if local else ())
     with interruptible() as cancel:

@@ -1,21 +1,24 @@
-"""Prediction files of several systems for the same questions: each question with what every system predicted for it."""
+"""Prediction files of several systems for the same questions: each question with what every system predicted for it.
+
+A system may have several queries for a question, such as samples of one model.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from sqljury.datasets.formats import read_predictions
-from sqljury.datasets.pairs import Known, Prediction
+from sqljury.datasets import samples
 from sqljury.datasets.reading import Document
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError
 from sqljury.sql.parse import MAX_SQL_CHARS
+from sqljury.sql.scan import named_tables
 from sqljury.types import Candidate
+from sqljury.types.candidate import equal_votes
 
 NAMED: Final = 5
 """Lines that an error names of those that are wrong in the same way."""
@@ -26,18 +29,21 @@ MOST_BYTES: Final = 256 << 20
 STRANGE: Final = 3
 """Fewer lines that name tables of other databases may be mistakes of their system."""
 
-_QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
-_TABLE: Final = re.compile(r"\b(?:from|join)\s+[`\"\[]?([^\W\d]\w*)", re.IGNORECASE)
-_DEFINED: Final = re.compile(r"\b([^\W\d]\w*)\s*(?:\([^()]*\)\s*)?\bas\s*\(", re.IGNORECASE)
+MOST_UNKNOWN: Final = 0.9
+"""Of a file more than this share names tables that no database of the questions has: it is for other questions."""
+
+
+Votes = Literal["systems", "queries"]
+"""Who has a vote on a question: each system one, shared by its queries, or each query one."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Questions with their ``candidates``, one of each system at most, in the order of the systems.
+    """Questions with their ``candidates``, in the order of the systems, and within a system in that of its file.
 
     ``systems`` are their names, by the names of their ``documents``; a candidate's ``part`` is the index of its system.
-    ``places`` has for each question the place of each system's prediction. ``faults`` say which lines and files are not
-    used as they are, and why.
+    ``places`` has for each question the place of each candidate. ``faults`` say which lines and files are not used as
+    they are, and why.
     """
 
     examples: tuple[Example, ...]
@@ -50,30 +56,37 @@ class Pool:
         """The pool without these systems; there must be another."""
         kept = [number for number, name in enumerate(self.systems) if name not in systems]
         parts = {number: part for part, number in enumerate(kept)}
-        examples = tuple(
-            replace(
-                example,
-                candidates=tuple(replace(one, part=parts[one.part]) for one in example.candidates if one.part in parts),
-            )
-            for example in self.examples
-        )
-        places = tuple(tuple(row[number] for number in kept) for row in self.places)
+        examples, places = [], []
+        for example, row in zip(self.examples, self.places, strict=True):
+            staying = [(one, place) for one, place in zip(example.candidates, row, strict=True) if one.part in parts]
+            own = tuple(replace(one, part=parts[one.part]) for one, _ in staying)
+            examples.append(replace(example, candidates=own))
+            places.append(tuple(place for _, place in staying))
         names = tuple(self.systems[number] for number in kept)
         documents = tuple(self.documents[number] for number in kept)
-        return Pool(examples, names, documents, places, self.faults)
+        return Pool(tuple(examples), names, documents, tuple(places), self.faults)
+
+    def weighed(self, votes: Votes = "systems") -> Pool:
+        """The pool with the weights by which its candidates vote."""
+        if votes == "queries":
+            return self
+        return replace(
+            self,
+            examples=tuple(replace(example, candidates=equal_votes(example.candidates)) for example in self.examples),
+        )
 
 
 @dataclass
 class _Column:
-    """One system's predictions, by question; None where it has none that can be used."""
+    """One system's predictions, a group for each question; empty where it has none that can be used."""
 
     document: Document
-    predictions: list[Prediction | None]
+    groups: list[samples.Group]
     faults: list[str] = field(default_factory=list)
 
 
 def load(files: Sequence[str | Path | Document], examples: Sequence[Example], format: str | None = None) -> Pool:
-    """The pool of these files, of which the first is trusted most.
+    """The pool of these files, of which the first is trusted most; ``format`` is one of ``samples.FORMATS``.
 
     Predictions with ids are paired by id, where 0 to n-1 may stand for positions; others by position. A file that
     cannot be paired with the questions is left out: ``faults`` name it and the line. Where not all systems give a
@@ -94,12 +107,12 @@ def load(files: Sequence[str | Path | Document], examples: Sequence[Example], fo
     if not columns:
         raise unpaired[0]
     documents = tuple(column.document for column in columns)
-    systems = _names([document.file for document in documents])
-    rows = list(zip(*(column.predictions for column in columns), strict=True))
+    systems = system_names([document.file for document in documents])
+    rows = list(zip(*(column.groups for column in columns), strict=True))
     pooled = tuple(
         replace(example, candidates=_candidates(row, systems)) for example, row in zip(examples, rows, strict=True)
     )
-    places = tuple(tuple("" if one is None else one.place for one in row) for row in rows)
+    places = tuple(tuple(one.place for group in row for one in group) for row in rows)
     faults = (*map(_left_out, unpaired), *(fault for column in columns for fault in column.faults))
     return Pool(pooled, systems, documents, places, faults)
 
@@ -119,18 +132,19 @@ def checked(pool: Pool, tables: Mapping[str, Collection[str]]) -> Pool:
     """The pool with lines among its ``faults`` whose queries name tables that their question's database lacks.
 
     ``tables`` are those of each database in lower case; questions on others are not looked at. A file of which most
-    lines do, and ``STRANGE`` at least, is left out: it is for other questions, or in another order. Raises
-    ``DatasetError`` where no other is left.
+    lines do, and ``STRANGE`` at least, is left out where other questions' databases have these tables, or nearly all
+    lines do: it is for other questions, or in another order. Else their system invents names, and repairs may bind
+    them. Raises ``DatasetError`` where no other is left.
     """
     found: list[str] = []
     others: dict[str, str] = {}
     for number, system in enumerate(pool.systems):
-        odd, queries = _strangers(pool, number, tables)
-        if 2 * len(odd) > queries and len(odd) >= STRANGE:
+        odd, elsewhere, queries = _strangers(pool, number, tables)
+        if len(odd) >= STRANGE and (2 * elsewhere > queries or len(odd) > MOST_UNKNOWN * queries):
             first = "; ".join(odd[:NAMED])
             others[system] = (
                 f"{len(odd)} of {queries} predictions of {system} name tables that their question's database lacks "
-                f"({first}{'; ...' if len(odd) > NAMED else ''}); give a file in the order of the questions"
+                f"({first}{'; ...' if len(odd) > NAMED else ''}); give a file for these questions, in their order"
             )
         else:
             found += odd
@@ -140,97 +154,108 @@ def checked(pool: Pool, tables: Mapping[str, Collection[str]]) -> Pool:
     return replace(kept, faults=(*map(_left_out, others.values()), *kept.faults, *found))
 
 
-def _strangers(pool: Pool, number: int, tables: Mapping[str, Collection[str]]) -> tuple[list[str], int]:
-    """The lines of a system that name tables which their question's database lacks; and how many name any."""
-    odd, queries = [], 0
-    for example, places in zip(pool.examples, pool.places, strict=True):
-        own = next((one.sql for one in example.candidates if one.part == number), "")
-        named = dict.fromkeys(_tables(own)) if example.db_id in tables else {}
+def _strangers(pool: Pool, number: int, tables: Mapping[str, Collection[str]]) -> tuple[list[str], int, int]:
+    """The lines of a system that name tables which their question's database lacks.
+
+    Also of how many of these another question's database has the table, and how many lines name any.
+    """
+    odd, elsewhere, queries = [], 0, 0
+    anywhere = {name for names in tables.values() for name in names}
+    own = (
+        (one.sql, place, example.db_id)
+        for example, places in zip(pool.examples, pool.places, strict=True)
+        for one, place in zip(example.candidates, places, strict=True)
+        if one.part == number and example.db_id in tables
+    )
+    for sql, place, db_id in own:
+        named = named_tables(sql)
         queries += bool(named)
-        if lacking := [name for name in named if name.lower() not in tables[example.db_id]]:
-            odd.append(f"{places[number]}: the database {example.db_id!r} has no table {lacking[0]!r}")
-    return odd, queries
+        lacking = [name for name in named if not _there(name, tables[db_id])]
+        if lacking:
+            odd.append(f"{place}: the database {db_id!r} has no table {lacking[0]!r}")
+            elsewhere += any(name.lower() in anywhere for name in lacking)
+    return odd, elsewhere, queries
 
 
-def _tables(sql: str) -> Iterator[str]:
-    """The names behind FROM and JOIN, but for those that the query defines."""
-    text = _QUOTED.sub("''", sql)
-    defined = {name.lower() for name in _DEFINED.findall(text)}
-    return (name for name in _TABLE.findall(text) if name.lower() not in defined)
+def _there(name: str, tables: Collection[str]) -> bool:
+    """Whether a database has the table; SQLite has catalogues of its own."""
+    return name.lower() in tables or name.lower().startswith("sqlite_")
 
 
 def _column(document: Document, examples: Sequence[Example], databases: frozenset[str], format: str | None) -> _Column:
-    predictions = read_predictions(document, format, Known(databases=databases))
-    keyed = sum(prediction.id is not None for prediction in predictions)
-    if keyed and keyed < len(predictions):
-        odd = next(prediction for prediction in predictions if prediction.id is None)
-        raise DatasetError(f"{odd.place}: has no id although others have; give each prediction one")
-    column = (_by_id if keyed else _by_position)(document, predictions, examples)
+    sampled = samples.read(document, format, len(examples), databases)
+    column = (_by_id if sampled.keyed else _by_position)(document, sampled.groups, examples)
+    column.faults += sampled.faults
     elsewhere = [
         (number, prediction, example.db_id)
-        for number, (prediction, example) in enumerate(zip(column.predictions, examples, strict=True))
-        if prediction is not None and prediction.db_id not in (None, example.db_id)
+        for number, (group, example) in enumerate(zip(column.groups, examples, strict=True))
+        for prediction in group
+        if prediction.db_id not in (None, example.db_id)
     ]
-    if elsewhere and 2 * len(elsewhere) > len(examples):
+    questions = {number for number, _, _ in elsewhere}
+    if 2 * len(questions) > len(examples):
         _, first, expected = elsewhere[0]
         raise DatasetError(
             f"{first.place}: is for the database {first.db_id!r}, its question for {expected!r}, and so are "
-            f"{len(elsewhere)} of {len(examples)}; give a file in the order of the questions"
+            f"{len(questions)} of {len(examples)}; give a file in the order of the questions"
         )
     for number, prediction, expected in elsewhere:
-        column.predictions[number] = None
+        column.groups[number] = tuple(one for one in column.groups[number] if one is not prediction)
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
-    for number, given in enumerate(column.predictions):
-        if given is not None and len(given.sql) > MAX_SQL_CHARS:
-            size = f"{len(given.sql):,} characters, more than {MAX_SQL_CHARS:,}"
-            column.predictions[number] = None
-            column.faults.append(f"{given.place}: the query has {size}; left out")
-    used = [prediction for prediction in column.predictions if prediction is not None]
+    for number, group in enumerate(column.groups):
+        for one in group:
+            if len(one.sql) > MAX_SQL_CHARS:
+                size = f"{len(one.sql):,} characters, more than {MAX_SQL_CHARS:,}"
+                column.faults.append(f"{one.place}: the query has {size}; left out")
+        column.groups[number] = tuple(one for one in group if len(one.sql) <= MAX_SQL_CHARS)
+    used = [prediction for group in column.groups for prediction in group]
     column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
     return column
 
 
-def _by_position(document: Document, predictions: Sequence[Prediction], examples: Sequence[Example]) -> _Column:
-    given = list(predictions)
-    while len(given) > len(examples) and not given[-1].sql and not given[-1].db_id:
+def _by_position(document: Document, groups: Sequence[samples.Group], examples: Sequence[Example]) -> _Column:
+    given = list(groups)
+    while len(given) > len(examples) and not any(one.sql or one.db_id for one in given[-1]):
         given.pop()  # blank lines at the end of a file
     if len(given) != len(examples):
         shifted = next(
             (
                 f"; from {prediction.place} on they are for other databases than the questions"
-                for prediction, example in zip(given, examples, strict=False)
+                for group, example in zip(given, examples, strict=False)
+                for prediction in group
                 if prediction.db_id not in (None, example.db_id)
             ),
             "",
         )
         if len(given) > len(examples):
-            where = f"{given[len(examples)].place} is one too many"
+            where = f"{next(one.place for group in given[len(examples) :] for one in group)} is one too many"
         else:
             where = f"none is left for question {examples[len(given)].id!r}"
+        single = all(len(group) == 1 for group in given)
+        what = "predictions" if single else "groups of predictions"
+        wanted = "a line for each question, an empty one" if single else "queries for each question, an empty one"
         raise DatasetError(
-            f"{document}: {len(given)} predictions for {len(examples)} questions: {where}{shifted}; give a line for "
-            "each question, an empty one where there is no query"
+            f"{document}: {len(given)} {what} for {len(examples)} questions: {where}{shifted}; give {wanted} where "
+            "there is no query"
         )
-    return _Column(document, list(given))
+    return _Column(document, given)
 
 
-def _by_id(document: Document, predictions: Sequence[Prediction], examples: Sequence[Example]) -> _Column:
-    by_id: dict[str | None, Prediction] = {}
-    for prediction in predictions:
-        if prediction.id in by_id:
-            before = by_id[prediction.id].place
-            raise DatasetError(f"{prediction.place}: the id {prediction.id!r} was given before ({before}); keep one")
-        by_id[prediction.id] = prediction
+def _by_id(document: Document, groups: Sequence[samples.Group], examples: Sequence[Example]) -> _Column:
+    by_id = {group[0].id: group for group in groups}
+    first = groups[0][0].place
     names = [example.id for example in examples]
     numbers = [str(number) for number in range(len(examples))]
+    _refuse_shifted(by_id.keys(), names, numbers, first)
     if by_id.keys() <= set(numbers) and not by_id.keys() <= set(names):
         names = numbers
-    column = _Column(document, [by_id.get(name) for name in names])
-    unknown = [prediction for name, prediction in by_id.items() if name not in set(names)]
-    if 2 * len(unknown) > len(predictions):
+    column = _Column(document, [by_id.get(name, ()) for name in names])
+    asked = set(names)
+    unknown = [group[0] for name, group in by_id.items() if name not in asked]
+    if 2 * len(unknown) > len(by_id):
         raise DatasetError(
             f"{unknown[0].place}: there is no question with the id {unknown[0].id!r}, nor with those of {len(unknown)} "
-            f"of {len(predictions)} predictions; give a file for these questions"
+            f"of {len(by_id)} ids; give a file for these questions"
         )
     column.faults += [f"{one.place}: there is no question with the id {one.id!r}; left out" for one in unknown]
     missing = [name for name in names if name not in by_id]
@@ -241,8 +266,17 @@ def _by_id(document: Document, predictions: Sequence[Prediction], examples: Sequ
     return column
 
 
-def _candidates(row: Sequence[Prediction | None], systems: Sequence[str]) -> tuple[Candidate, ...]:
-    there = [(number, one) for number, one in enumerate(row) if one is not None]
+def _refuse_shifted(given: Collection[str | None], names: Sequence[str], numbers: Sequence[str], place: str) -> None:
+    """Raise ``DatasetError`` for ids that count from 1 where those of the questions count from 0, or are others."""
+    last = str(len(numbers))
+    from_one = {*numbers[1:], last}
+    if last in given and from_one >= set(given) and (names == list(numbers) or not from_one & set(names)):
+        asked = f"those of the questions from {names[0]} to {names[-1]}"
+        raise DatasetError(f"{place}: the ids run from 1 to {last}, {asked}; give the ids of the questions")
+
+
+def _candidates(row: Sequence[samples.Group], systems: Sequence[str]) -> tuple[Candidate, ...]:
+    there = [(number, one) for number, group in enumerate(row) for one in group]
     likely = all(one.logprob is not None for _, one in there)
     return tuple(
         Candidate(_bare(one.sql), systems[number], one.logprob if likely else None, part=number)
@@ -255,7 +289,7 @@ def _bare(sql: str) -> str:
     return sql.strip().removesuffix(";").rstrip()
 
 
-def _names(files: Sequence[Path]) -> tuple[str, ...]:
+def system_names(files: Sequence[Path]) -> tuple[str, ...]:
     """A name for each system: its file's without the ending, with a number where another has the same."""
     names: list[str] = []
     for file in files:

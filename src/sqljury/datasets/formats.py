@@ -9,18 +9,26 @@ Spider and BIRD and the dialogues of CoSQL and SParC, a JSON list of objects; ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import log
 from pathlib import Path
 from typing import Any, Final
 
 from sqljury.datasets.pairs import UNKNOWN, Gold, Known, Pair, Prediction, pair
-from sqljury.datasets.reading import Document, entries_of, field, json_lines, json_of, some_text
+from sqljury.datasets.reading import (
+    GOLD_KEYS,
+    Document,
+    entries_of,
+    entry_id,
+    field,
+    json_lines,
+    json_of,
+    some_text,
+)
 from sqljury.errors import DatasetError
 
 _SEPARATOR: Final = "\t----- bird -----\t"
-_DEV_QUERY: Final = ("query", "SQL")
-_JSONL_QUERY: Final = ("gold", "query", "sql")
+_TURN_QUERY: Final = ("query",)
 _DATABASE: Final = re.compile(r"[\w.-]+")
 _UNFINISHED: Final = re.compile(
     r"(\b(select|distinct|all|from|join|on|as|where|and|or|not|in|like|between|is|by|having|limit|offset|union|"
@@ -70,11 +78,24 @@ def read_predictions(
     Raises ``DatasetError`` as ``read_golds`` does.
     """
     document = Document.of(file)
+    return PREDICTIONS[prediction_format(document, format)](document, known)
+
+
+def prediction_format(document: Document, format: str | None, known: Collection[str] = ()) -> str:
+    """The name of a format of predictions among the ``known`` ones, by default ``PREDICTIONS``.
+
+    Without a name it is detected. Raises ``DatasetError`` for another.
+    """
+    known = known or PREDICTIONS
     name = format or detect(document)
-    if name not in PREDICTIONS:
-        listed = ", ".join(PREDICTIONS)
-        raise DatasetError(f"{document}: there is no format {name!r} of predictions; give one of {listed}")
-    return PREDICTIONS[name](document, known)
+    if name in known:
+        return name
+    if format is None:
+        raise DatasetError(
+            f"{document}: begins as a JSON list, which holds no predictions; write an object from ids to queries "
+            '(BIRD), or a line {"id": ..., "sql": ...} for each question (JSONL)'
+        )
+    raise DatasetError(f"{document}: there is no format {name!r} of predictions; give one of {', '.join(known)}")
 
 
 def read_pairs(
@@ -150,7 +171,7 @@ def _golds_of_bird(file: Document) -> list[Gold]:
     """Gold queries ordered by key; raises ``DatasetError`` for one without a database, and if none has a query."""
     golds: list[Gold] = []
     for key, text, place in sorted(_bird_items(file), key=lambda item: (len(item[0]), item[0])):
-        sql, db_id = _bird_split(text)
+        sql, db_id = bird_query(text)
         if not db_id:
             raise _incomplete(place, repr(_SEPARATOR.strip()))
         golds.append(Gold(key, sql, db_id, place=place))
@@ -161,7 +182,7 @@ def _golds_of_bird(file: Document) -> list[Gold]:
 
 def _predictions_of_bird(file: Document, _known: Known) -> list[Prediction]:
     """The keys are the ids, and null is an empty prediction; raises ``DatasetError`` for other values than text."""
-    return [Prediction(key, *_bird_split(text), place=place) for key, text, place in _bird_items(file)]
+    return [Prediction(key, *bird_query(text), place=place) for key, text, place in _bird_items(file)]
 
 
 def _bird_items(file: Document) -> list[tuple[str, str, str]]:
@@ -174,14 +195,15 @@ def _bird_items(file: Document) -> list[tuple[str, str, str]]:
     return [(key, value or "", f"{file}, key {key!r}") for key, value in entries.items()]
 
 
-def _bird_split(text: str) -> tuple[str, str | None]:
+def bird_query(text: str) -> tuple[str, str | None]:
+    """The query and the database of a text in BIRD's form; None where it names no database."""
     # The separator's tabs get lost in some files.
     sql, _, db_id = text.partition(_SEPARATOR.strip())
     return sql.strip(), db_id.strip() or None
 
 
 def _golds_of_dev(file: Document) -> list[Gold]:
-    """``query`` (Spider) or ``SQL`` (BIRD) with ``db_id``; the id is ``question_id``, else the index of the entry.
+    """``query`` (Spider), ``SQL`` (BIRD) or another of ``GOLD_KEYS`` with ``db_id``; ids as ``entry_id`` has them.
 
     Entries with ``interaction`` are dialogues of CoSQL or SParC, in which each turn is a query on ``database_id``;
     ``final``, the dialogue's aim, is not. Some queries may be empty or null. Raises ``DatasetError``, which names the
@@ -200,14 +222,14 @@ def _golds_of_dev(file: Document) -> list[Gold]:
 def _dev_questions(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
     golds = []
     named = sum("question_id" in entry for entry in entries)
-    some = some_text(entries, _DEV_QUERY)
+    some = some_text(entries, GOLD_KEYS)
     for number, entry in enumerate(entries):
         place = f"{file}, entry {number}"
         if named and "question_id" not in entry:
             raise DatasetError(f"{place}: has no 'question_id' although others have; add it")
-        sql, db_id = field(entry, _DEV_QUERY, place, may_be_empty=some).strip(), field(entry, ("db_id",), place)
+        sql, db_id = field(entry, GOLD_KEYS, place, may_be_empty=some).strip(), field(entry, ("db_id",), place)
         level = entry.get("difficulty")
-        name = str(entry.get("question_id", number))
+        name = entry_id(entry, number)
         golds.append(Gold(name, sql, db_id, place=place, difficulty=level if isinstance(level, str) else ""))
     return golds
 
@@ -218,46 +240,48 @@ def _dev_turns(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
         place = f"{file}, entry {number}"
         db_id = field(entry, ("database_id", "db_id"), place)
         turns = entries_of(entry["interaction"], f"{place}, 'interaction'")
-        some = some_text(turns, _DEV_QUERY)
+        some = some_text(turns, _TURN_QUERY)
         for at, turn in enumerate(turns):
             where = f"{place}, turn {at}"
-            sql = field(turn, ("query",), where, may_be_empty=some).strip()
+            sql = field(turn, _TURN_QUERY, where, may_be_empty=some).strip()
             golds.append(Gold(str(len(golds)), sql, db_id, number, where))
     return golds
 
 
 def _golds_of_jsonl(file: Document) -> list[Gold]:
-    """The query is ``gold``, else ``query`` or ``sql``; ``interaction`` may number dialogues.
+    """The query is the first of ``GOLD_KEYS``; ``interaction`` may number dialogues; without ids, places count.
 
     Raises ``DatasetError``, which names the line, also if no line has a query.
     """
     entries = list(json_lines(file))
-    some = some_text((entry for entry, _ in entries), _JSONL_QUERY)
+    some = some_text((entry for entry, _ in entries), GOLD_KEYS)
     return [
         Gold(
-            _jsonl_id(entry, place),
-            field(entry, _JSONL_QUERY, place, may_be_empty=some).strip(),
+            _jsonl_id(entry, place) if "id" in entry else entry_id(entry, number),
+            field(entry, GOLD_KEYS, place, may_be_empty=some).strip(),
             field(entry, ("db_id",), place),
             _jsonl_interaction(entry, place),
             place,
         )
-        for entry, place in entries
+        for number, (entry, place) in enumerate(entries)
     ]
 
 
 def _predictions_of_jsonl(file: Document, _known: Known) -> list[Prediction]:
     """The query is ``sql``, empty or null for no query; ``db_id``, ``logprob`` and ``probability`` may be missing."""
-    predictions = []
-    for entry, place in json_lines(file):
-        sql, db_id = entry.get("sql", 0), entry.get("db_id")
-        if not isinstance(sql, str | None):
-            raise DatasetError(f"{place}: has no 'sql'; add it, empty for no query")
-        if not isinstance(db_id, str | None):
-            raise DatasetError(f"{place}: 'db_id' is not text; give a name or leave it out")
-        likely, fault = _likelihood(entry)
-        name = _jsonl_id(entry, place)
-        predictions.append(Prediction(name, (sql or "").strip(), db_id, place=place, logprob=likely, fault=fault))
-    return predictions
+    return [prediction_of(entry, place) for entry, place in json_lines(file)]
+
+
+def prediction_of(entry: Mapping[str, Any], place: str) -> Prediction:
+    """The prediction of a line of JSONL; raises ``DatasetError`` where it has no query or no id."""
+    sql, db_id = entry.get("sql", 0), entry.get("db_id")
+    if not isinstance(sql, str | None):
+        raise DatasetError(f"{place}: has no 'sql'; add it, empty for no query")
+    if not isinstance(db_id, str | None):
+        raise DatasetError(f"{place}: 'db_id' is not text; give a name or leave it out")
+    likely, fault = _likelihood(entry)
+    name = _jsonl_id(entry, place)
+    return Prediction(name, (sql or "").strip(), db_id, place=place, logprob=likely, fault=fault)
 
 
 def _likelihood(entry: Mapping[str, Any]) -> tuple[float | None, str]:
@@ -275,8 +299,8 @@ def _likelihood(entry: Mapping[str, Any]) -> tuple[float | None, str]:
     return None, f"{name!r} is {str(value)[:20]!r}, not {wanted}"
 
 
-def _jsonl_id(entry: dict[str, Any], place: str) -> str:
-    name = entry.get("id")
+def _jsonl_id(entry: Mapping[str, Any], place: str) -> str:
+    name = entry.get("id", entry.get("question_id"))
     if not isinstance(name, str | int) or name == "":
         raise DatasetError(f"{place}: has no 'id'; give each line its own")
     return str(name)

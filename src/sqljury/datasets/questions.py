@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
-from sqljury.datasets.reading import Document, entries_of, field, json_lines, json_of
+from sqljury.datasets.reading import GOLD_KEYS, Document, entries_of, entry_id, field, json_lines, json_of
 from sqljury.datasets.spider import Example, database_file
 from sqljury.errors import DatasetError
 from sqljury.types import Question
-
-_GOLD: Final = ("gold", "query", "SQL", "sql")
 
 
 def load(
@@ -25,15 +22,15 @@ def load(
     document = Document.of(file)
     examples: dict[str, Example] = {}
     for number, (entry, place) in enumerate(_entries(document)):
-        name = str(entry.get("id", entry.get("question_id", number)))
+        name = entry_id(entry, number)
         if name in examples:
             raise DatasetError(f"{place}: the id {name!r} was given before; keep one")
         db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence", "")
         file_ = database_file(Path(databases or ""), db_id, place, there=there and databases is not None)
         if not isinstance(evidence, str):
             raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")
-        known = gold or any(key in entry for key in _GOLD)
-        sql = field(entry, _GOLD, place, may_be_empty=not gold).strip() if known else ""
+        known = gold or any(key in entry for key in GOLD_KEYS)
+        sql = field(entry, GOLD_KEYS, place, may_be_empty=not gold).strip() if known else ""
         examples[name] = Example(name, Question(field(entry, ("question",), place), evidence, name), sql, db_id, file_)
     if not examples:
         raise DatasetError(f"{document}: has no questions; give a file with some")

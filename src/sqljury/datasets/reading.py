@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqljury.errors import DatasetError
+
+GOLD_KEYS: Final = ("gold", "query", "SQL", "sql")
+"""What gold queries are called in files of questions: by users, by Spider, by BIRD, and in stored answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,23 @@ def json_of(text: str, place: str) -> Any:
 
 def json_lines(document: Document) -> Iterator[tuple[dict[str, Any], str]]:
     """The JSON object on each line that is not blank, with its place; raises ``DatasetError`` for other lines."""
+    for line, place in filled_lines(document):
+        yield json_object(line, place), place
+
+
+def filled_lines(document: Document) -> Iterator[tuple[str, str]]:
+    """The lines that are not blank, with their places."""
     for number, line in enumerate(document.lines, 1):
-        if not line.strip():
-            continue
-        place = f"{document}, line {number}"
-        entry = json_of(line, place)
-        if not isinstance(entry, dict):
-            raise DatasetError(f"{place}: is not a JSON object; write the line again")
-        yield entry, place
+        if line.strip():
+            yield line, f"{document}, line {number}"
+
+
+def json_object(line: str, place: str) -> dict[str, Any]:
+    """The JSON object that the text is; raises ``DatasetError`` for another value."""
+    entry = json_of(line, place)
+    if not isinstance(entry, dict):
+        raise DatasetError(f"{place}: is not a JSON object; write the line again")
+    return entry
 
 
 def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_empty: bool = False) -> str:
@@ -89,6 +101,11 @@ def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_
             return value
     wanted = " or ".join(repr(name) for name in names)
     raise DatasetError(f"{place}: has no {wanted}; add it")
+
+
+def entry_id(entry: Mapping[str, Any], number: int) -> str:
+    """The id of a question in a file: its ``id`` or ``question_id``, else its ``number`` there."""
+    return str(entry.get("id", entry.get("question_id", number)))
 
 
 def some_text(entries: Iterable[Mapping[str, Any]], names: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -59,20 +59,25 @@ def of_databases(examples: Sequence[Example], only: str = "", without: str = "")
 
     Raises ``InputError`` where none is left, and for a name that no example is on: it may be misspelt.
     """
-    kept = subset(only, without)
-    _refuse_unknown({example.db_id.casefold() for example in examples}, filter(None, (only, without)))
-    chosen = [example for example in examples if kept(example.db_id)]
-    if not chosen:
-        raise InputError(f"no question is on these databases ({only or 'all'} without {without or 'none'})")
-    return chosen
+    kept = checked({example.db_id for example in examples}, only, without)
+    return [example for example in examples if kept(example.db_id)]
 
 
-def _refuse_unknown(known: set[str], texts: Iterable[str]) -> None:
-    for text in texts:
-        if not _SHARE.fullmatch(text.strip()):
-            unknown = [name for name in names_of(text) if name not in known]
-            if unknown:
-                raise InputError(f"no question is on the database {unknown[0]!r}; check its name")
+def checked(names: Collection[str], only: str = "", without: str = "") -> Within:
+    """A ``subset`` of the databases of these ``names``; raises ``InputError`` as ``of_databases``."""
+    kept, known = subset(only, without), {name.casefold() for name in names}
+    for text in filter(None, (only, without)):
+        unknown = [] if _SHARE.fullmatch(text.strip()) else [name for name in names_of(text) if name not in known]
+        if unknown:
+            raise InputError(f"no question is on the database {unknown[0]!r}; check its name")
+    if not any(map(kept, names)):
+        listed = sorted(names)
+        shown = ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
+        which = " without ".join(filter(None, (only or "all", without)))
+        raise InputError(
+            f"none of the databases ({shown}) is among {which}; give names, or another share or drawing, such as 2/5:1"
+        )
+    return kept
 
 
 def _share(name: str, count: int, seed: str) -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import os
 import re
 import stat
 import tempfile
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from sqljury.db.base import DEFAULT_LIMITS
 from sqljury.db.duckdb import DuckDBDatabase, settings
 from sqljury.db.duckdb_client import PROCESS_BYTES, TEMP_BYTES, Worker, WorkerLostError
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.parallel.watch import Watch
-from sqljury.types import Limits
+from sqljury.types import Limits, Result
 
 ENDINGS: Final = {
     ".csv": "csv",
@@ -36,6 +39,7 @@ DATABASES: Final = (".db", ".duckdb", ".ddb", ".sqlite", ".sqlite3")
 MAX_FILES: Final = 1000
 
 _BUILD_LIMITS: Final = Limits(seconds=120.0)
+_LINE_BYTES: Final = 1 << 16
 _GLOB: Final = re.compile(r"[*?\[]")
 
 
@@ -52,6 +56,23 @@ class FilesDatabase(DuckDBDatabase):
             self._own.cleanup()
             raise
         self.name = _name(target, paths)
+        self._known = {path: (_state(path), _first_line(path)) for path in paths}
+
+    def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
+        """Run one read-only query, as the base class does.
+
+        Raises ``DatabaseError`` where a file is gone, or has other columns than it had when it was opened: its view
+        would give their cells under the old names.
+        """
+        for path, (state, line) in self._known.items():
+            now = _state(path)
+            if now is None:
+                raise DatabaseNotFoundError(f"{path}: is no longer there; put it back, or connect again without it")
+            if now != state and (changed := _first_line(path)) != line:
+                raise DatabaseError(f"{path}: its columns have changed since it was opened; connect again")
+            if now != state:
+                self._known[path] = now, changed
+        return super().execute(sql, limits, cancel)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -70,6 +91,27 @@ class FilesDatabase(DuckDBDatabase):
         """End the processes and delete what was built for the files."""
         super().close()
         self._own.cleanup()
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    """Size and time of change; None for a file that is not there."""
+    try:
+        known = os.stat(path)
+    except OSError:
+        return None
+    return known.st_size, known.st_mtime_ns
+
+
+def _first_line(path: str) -> bytes:
+    """What names the columns of a text; empty for other kinds, whose readers take names as they stand."""
+    kind = ending(path)
+    if ENDINGS[kind] != "csv":
+        return b""
+    try:
+        with gzip.open(path) if kind.endswith(".gz") else open(path, "rb") as stream:
+            return stream.readline(_LINE_BYTES)
+    except (OSError, EOFError):
+        return b""
 
 
 def is_data(path: str) -> bool:

@@ -151,9 +151,10 @@ def csv_query(connection: duckdb.DuckDBPyConnection, path: str) -> str:
 
 
 def _has_header(connection: duckdb.DuckDBPyConnection, path: str, sniffed: _Sniffed) -> bool:
-    """Whether the first row, which DuckDB took for data, has years as titles."""
+    """Whether the first row, which DuckDB took for data, has years as titles; one of texts alone is data as it says."""
     rows = connection.execute(f"{_spelled(path, _as_texts(sniffed))} LIMIT 2").fetchall()
-    return len(rows) == 2 and is_header(*([_number(cell) for cell in row] for row in rows))
+    cells = [[_number(cell) for cell in row] for row in rows]
+    return len(cells) == 2 and any(isinstance(cell, int) for cell in cells[0]) and is_header(*cells)
 
 
 def _number(cell: str | None) -> str | float | None:

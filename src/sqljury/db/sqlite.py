@@ -1,7 +1,4 @@
-"""SQLite files, read through four walls: the parser, a read-only connection, a process of its own, limits.
-
-The file's header is read before SQLite opens it, to decide how to open it without leaving a file beside it.
-"""
+"""SQLite files, read through four walls: the parser, a read-only connection, a process of its own, limits."""
 
 from __future__ import annotations
 
@@ -10,13 +7,14 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, first_bytes, lost, read_bytes
+from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, lost
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, result_of
+from sqljury.db.sqlite_opening import SERIALS, Opening, Signature, inspect, is_current, is_settled, sign, size_or_none
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import DatabaseError, DatabaseLockedError, NotADatabaseError, QueryError, SqljuryError
@@ -31,12 +29,15 @@ _CATALOG_SECONDS: Final = 20.0
 """What queries of the project's own that come to nothing may take together; the next ones get what is left."""
 
 _LEAST_SECONDS: Final = 0.5
-_CATALOG_ROWS: Final = 1_000_000
-_MAGIC: Final = b"SQLite format 3\x00"
-_HEADER_BYTES: Final = 100
-_WAL: Final = 2
+_LOOK_SECONDS: Final = 1.0
+_LOOKS_SECONDS: Final = 10.0
+"""What looks at the counters that come to nothing may take together; then the file is not looked at any more."""
 
-Read = Callable[[str, int], bytes]
+_COUNTERS: Final = "SELECT s.schema_version, d.data_version FROM pragma_schema_version AS s, pragma_data_version AS d"
+"""SQLite's counters: of changes of the schema, and of commits by other connections than the one that is asked."""
+
+_WRITTEN_SECONDS: Final = 0.01
+_CATALOG_ROWS: Final = 1_000_000
 
 
 class SQLiteDatabase(FileDatabase):
@@ -54,6 +55,11 @@ class SQLiteDatabase(FileDatabase):
         self.name = Path(path).stem
         self._closed = False
         self._catalog_seconds = _CATALOG_SECONDS
+        self._looks = 0
+        self._looks_seconds = _LOOKS_SECONDS
+        self._version: Hashable | None = None
+        self._seen: tuple[tuple[Any, ...], Signature]
+        self._since = 0
         self._number = WORKERS.register(file=True)
         weakref.finalize(self, WORKERS.abandon, self._number)
         try:
@@ -86,6 +92,26 @@ class SQLiteDatabase(FileDatabase):
             raise QueryError(f"{self.path}: {result.error}")
         return list(result.rows)
 
+    def version(self) -> Hashable | None:
+        """A value that is another one after every change of the file, whoever made it; None where that is not known.
+
+        SQLite's own counters are asked on a connection that is kept for that, and the file's identity, size and times
+        and those of its log are compared. What was read after a call belongs to the value that the call returned.
+        Threads that call while another looks share the next look.
+        """
+        before = self._looks
+        if self._closed or self._looks_seconds <= 0:
+            return None
+        try:
+            with WORKERS.lookout() as worker:
+                if self._looks == before:
+                    self._looks += 1
+                    self._version = None
+                    self._version = self._look(worker)
+                return self._version
+        except (SqljuryError, OSError):
+            return None
+
     def close(self) -> None:
         """End the idle processes now, those in use when their query ends."""
         self._closed = True
@@ -100,7 +126,7 @@ class SQLiteDatabase(FileDatabase):
         for first in (True, False):
             try:
                 with WORKERS.lend(self._number) as worker:
-                    self._opened(worker, watch)
+                    self._seen = (), self._opened(worker, watch).signature
                 return
             except WorkerLostError as ended:
                 if watch.kind is None and ended.again and first:
@@ -158,14 +184,49 @@ class SQLiteDatabase(FileDatabase):
         # Without locks a writer may have come in between: what was read may be half old, half new.
         return result_of(reply, watch) if is_current(self.path, how) or watch.stop() else None
 
+    def _look(self, worker: Worker) -> Hashable | None:
+        """The version as it is now; None while the file is being changed or is locked.
+
+        SQLite takes its pages and its schema for current by a few bytes of the file, which another file that is written
+        over this one may have too. So after a change in its place the file is opened again by every worker.
+        """
+        watch = Watch(Limits(seconds=_LOOK_SECONDS, rows=1))
+        try:
+            signature = sign(self.path)
+            if signature.place != self._seen[1].place:
+                self._since = next(SERIALS)
+            counted = self._counted(worker, watch)
+            if (counted, signature) != self._seen:
+                if sign(self.path) != signature:
+                    return None
+                self._seen = counted, signature
+        except WorkerLostError:
+            self._looks_seconds -= watch.seconds
+            return None
+        return self._seen if signature.settled else None
+
+    def _counted(self, worker: Worker, watch: Watch) -> tuple[Any, ...]:
+        """The number of the opening, in which SQLite's counters can be compared, and these counters."""
+        how = self._opened(worker, watch)
+        reply = worker.query(self._number, _COUNTERS, (), watch, trusted=True)
+        if reply[0] == "failed":
+            raise QueryError(f"{self.path}: {reply[4]}")
+        return (how.serial, *reply[2][0])
+
     def _opened(self, worker: Worker, watch: Watch) -> Opening:
         """How the worker has the file open, which it has not if it was replaced or, read without locks, changed."""
         how: Opening | None = worker.opened.get(self._number)
-        if how is not None and is_current(self.path, how):
+        if how is not None and how.serial > self._since and is_current(self.path, how):
             worker.opened.move_to_end(self._number)
             return how
         while True:
-            how = inspect(self.path, lambda path, count: worker.read(path, count, watch))
+            try:
+                how = inspect(self.path, lambda path, count: worker.read(path, count, watch))
+            except NotADatabaseError:
+                if watch.stop() or is_settled(self.path):
+                    raise
+                time.sleep(_WRITTEN_SECONDS)  # another program may be in the middle of writing it
+                continue
             reply = worker.ask(("open", self._number, how.uri, how.file_bytes), watch)
             worker.opened.pop(self._number, None)
             if reply[0] == "done":
@@ -203,90 +264,3 @@ def _open_error(path: str, reply: Reply) -> SqljuryError:
             "permission to write; copy the file and its -wal elsewhere, or open it once with its own program"
         )
     return DatabaseError(f"{path}: cannot be opened ({message})")
-
-
-class Signature(NamedTuple):
-    """Equal signatures mean the same, unchanged file."""
-
-    device: int
-    inode: int
-    size: int
-    modified_ns: int
-    log_bytes: int | None
-
-
-class Opening(NamedTuple):
-    """How to open a file: the URI for SQLite, its size, and whether SQLite will take no lock on it."""
-
-    uri: str
-    file_bytes: int
-    immutable: bool
-    signature: Signature
-
-
-def inspect(path: str, read: Read = read_bytes) -> Opening:
-    """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
-
-    ``read`` returns the first bytes of a file: where the program may have it open itself, ``Worker.read`` is to.
-
-    A database in WAL mode is opened as immutable while it has no log: SQLite would otherwise leave a
-    ``-shm`` and a ``-wal`` file beside it. Nobody can be writing then; whether somebody started to is for the
-    caller to see from the signature.
-    """
-    header = _header(path, read)
-    log_bytes = size_or_none(path + "-wal")
-    in_use = log_bytes is not None and size_or_none(path + "-shm") is not None
-    immutable = header[18] == _WAL and not log_bytes and not in_use
-    signature = _sign(path)
-    if log_bytes is None:
-        _refuse_truncated(path, header, signature.size)
-    uri = Path(os.path.realpath(path)).as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
-    return Opening(uri, signature.size + (log_bytes or 0), immutable, signature)
-
-
-def is_current(path: str, how: Opening) -> bool:
-    """Whether a connection opened so still reads the file at ``path`` as it is."""
-    try:
-        if how.immutable:
-            return _sign(path) == how.signature
-        # SQLite's locks see to changes in the file, but not to another file put in its place.
-        now = os.stat(path)
-    except OSError:
-        return False
-    return now.st_ino == how.signature.inode and now.st_dev == how.signature.device
-
-
-def _sign(path: str) -> Signature:
-    status = os.stat(path)
-    log_bytes = size_or_none(path + "-wal")
-    return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, log_bytes)
-
-
-def size_or_none(path: str) -> int | None:
-    """The size of the file in bytes, None when there is none."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return None
-
-
-def _header(path: str, read: Read) -> bytes:
-    """The first 100 bytes, once they are known to be SQLite's."""
-    header = first_bytes(path, _HEADER_BYTES, read)
-    if not header.startswith(_MAGIC):
-        raise NotADatabaseError(f"{path}: is not an SQLite database (or an encrypted one); check the path")
-    if len(header) < _HEADER_BYTES:
-        raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
-    return header
-
-
-def _refuse_truncated(path: str, header: bytes, size: int) -> None:
-    """SQLite itself notices a missing page only when a query needs it."""
-    page_size = int.from_bytes(header[16:18], "big")
-    page_size = 65536 if page_size == 1 else page_size
-    pages = int.from_bytes(header[28:32], "big")
-    # SQLite's own rule for trusting the page count: otherwise it is that of an older writer.
-    counted = header[24:28] == header[92:96] and page_size.bit_count() == 1
-    if counted and size < pages * page_size:
-        message = f"{path}: is cut off at {size} of {pages * page_size} bytes; restore it from a copy"
-        raise NotADatabaseError(message)

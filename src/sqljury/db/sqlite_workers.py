@@ -21,8 +21,8 @@ from sqljury.errors import DatabaseError
 from sqljury.parallel.watch import Watch
 from sqljury.types import Limits
 
-MAX_IDLE: Final = 8
-"""Workers kept for the next query."""
+MAX_IDLE: Final = 16
+"""Workers kept for the next query: as many as a server has questions at work, for a new one takes 13 ms to start."""
 
 MAX_OPENED: Final = 256
 """Databases that one worker has open; ``sqljury eval`` goes through up to 200 of a test suite for each query."""
@@ -63,6 +63,8 @@ class _Workers:
         """Have no worker; called in a forked process too, whatever its parent was doing."""
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
+        self._looking = threading.Lock()
+        self._lookout: Worker | None = None
 
     def register(self, *, file: bool) -> int:
         """The number of a database that is open from now on, a file's or one in memory."""
@@ -92,6 +94,7 @@ class _Workers:
             self._files.discard(number)
             leaving = [worker for worker in self._idle if last or number in worker.opened]
             self._idle = [worker for worker in self._idle if worker not in leaving]
+        self._leave_lookout(number, last=last)
         if not last:
             for worker in leaving:
                 self.put_back(worker)
@@ -106,6 +109,29 @@ class _Workers:
         """For a ``with``: a worker for this thread, one that has the database open if there is one."""
         return _Loan(self, number)
 
+    @contextlib.contextmanager
+    def lookout(self) -> Iterator[Worker]:
+        """The worker that does nothing but see whether files have changed, for one thread at a time.
+
+        SQLite counts changes for each connection by itself, so that the same one has to be asked. Raises
+        ``DatabaseError`` where no worker can be started.
+        """
+        with self._looking:
+            if self._lookout is None or self._lookout.lost:
+                self._lookout = Worker()
+            yield self._lookout
+            while not self._lookout.lost and len(self._lookout.opened) > MAX_OPENED:
+                _close(self._lookout, next(iter(self._lookout.opened)))
+
+    def _leave_lookout(self, number: int, *, last: bool) -> None:
+        """Close the database there too; with the last one it is not needed any more."""
+        with self._looking:
+            if self._lookout is not None and last:
+                self._lookout.kill()
+                self._lookout = None
+            elif self._lookout is not None and number in self._lookout.opened:
+                _close(self._lookout, number)
+
     def idle(self, number: int) -> list[Worker]:
         """The workers that wait with this database open."""
         with self._lock:
@@ -115,7 +141,7 @@ class _Workers:
         """End the workers that wait; for the end of the program."""
         with self._lock:
             idle, self._idle = self._idle, []
-        for worker in idle:
+        for worker in (*idle, *filter(None, (self._lookout,))):
             worker.kill()
         reap(_END_SECONDS)
 

@@ -17,6 +17,7 @@ from sqljury.engines.source import Source, read
 from sqljury.errors import DatasetError
 from sqljury.project.folder import load as load_project
 from sqljury.resources import Closing, write_whole
+from sqljury.types import Privacy
 
 SERVER: Final = "SQLJURY_BENCH_SERVER"
 """The environment variable with the URL of a server to copy databases to; without it one is started."""
@@ -159,6 +160,11 @@ def of_run(described: Mapping[str, Any], data: Path, folder: Path) -> Databases:
     if not isinstance(within, str) or not is_file_name(within):
         raise DatasetError(f"{folder}: {within!r} is not the name of a folder of databases; run the command again")
     return Databases(data, engine, folder / FOLDER, usual_server(engine), within)
+
+
+def privacy_of(described: Mapping[str, Any], data: Path) -> Privacy:
+    """The most of the databases' content that services may get on a run with these settings: what the folder says."""
+    return load_project(data).privacy if described["dataset"].get("name") == "project" else "rows"
 
 
 def usual_server(engine: Engine) -> str:

@@ -21,6 +21,7 @@ from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import Part, partial_match
 from sqljury.metrics.registry import Metric, titled
 from sqljury.metrics.spider import Query
+from sqljury.parallel.crew import Crew
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.sql.parse import hush_parser
 from sqljury.sql.scan import length_fault, text_fault
@@ -104,9 +105,9 @@ def evaluate(
     metrics: Sequence[Metric],
     *,
     options: Options | None = None,
-    processes: int = 1,
+    processes: int | Crew = 1,
 ) -> Evaluation:
-    """Judge every pair by these metrics; timed metrics allow only one process.
+    """Judge every pair by these metrics, in as many processes, or by a crew; timed metrics have one process, here.
 
     Raises ``InputError`` for ``suite`` where ``targets`` have none, ``DatasetError`` for files that cannot be used.
     """
@@ -127,7 +128,7 @@ def check(
     metrics: Sequence[Metric],
     *,
     options: Options | None = None,
-    processes: int = 1,
+    processes: int | Crew = 1,
 ) -> Evaluation:
     """Judge gold against itself by all but the timed metrics: a score below 1 shows bad data or a bad metric.
 
@@ -165,7 +166,7 @@ class _Killed:
 def judge_batches(
     batches: Sequence[Batch],
     judge: BatchJudge,
-    processes: int = 1,
+    processes: int | Crew = 1,
     on_judged: Callable[[Sequence[Judged]], None] = lambda _: None,
 ) -> list[list[Judged]]:
     """Each batch's predictions, judged in order; after a prediction that ends its process the others are judged anew.
@@ -188,6 +189,7 @@ def judge_batches(
             processes=1 if any(metric.timed for metric in judge.metrics) else processes,
             kind=lambda batch: batch.gold.db_id,
             on_result=done,
+            files=judge.targets.files,
         )
         again = {}
         for (index, batch), outcome in zip(waiting.items(), outcomes, strict=True):

@@ -13,12 +13,13 @@ from sqljury.datasets.pairs import Prediction
 from sqljury.engines.databases import Databases
 from sqljury.errors import DatasetError
 from sqljury.evaluation.judge import Batch, BatchJudge, judge_batches
-from sqljury.evaluation.run_folder import Record
+from sqljury.evaluation.run_folder import Record, moved, records
 from sqljury.evaluation.targets import Targets
 from sqljury.evaluation.verdicts import Verdicts, Work, judge_all
 from sqljury.metrics.execution import LIMITS
 from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
 from sqljury.metrics.registry import METRICS
+from sqljury.parallel.crew import Crew
 from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate
 
@@ -150,14 +151,21 @@ def refuse_if_nothing_judged(run: Path, verdicts: Sequence[Faulty]) -> None:
     """Raise ``DatasetError`` with the first reason where no question of a run can be judged."""
     if verdicts and all(verdict.fault for verdict in verdicts):
         first = verdicts[0]
+        if not any(record.get("gold") for record in records(run)):
+            raise DatasetError(
+                f"{run}: none of its {len(verdicts)} questions has a gold query; judge its file by gold: "
+                "sqljury eval --gold FILE --pred PREDICTIONS --db-dir DIR"
+            )
         raise DatasetError(
-            f"{run}: none of its {len(verdicts)} questions can be judged; {first.id}: {first.fault}; "
-            "if the dataset has moved, name its folder with --data"
+            f"{run}: none of its {len(verdicts)} questions can be judged; {first.id}: {first.fault}; {moved(run)}"
         )
 
 
 def judge_run(
-    records: Sequence[Record], databases: Databases, processes: int = 1, on_judged: Callable[[], None] = lambda: None
+    records: Sequence[Record],
+    databases: Databases,
+    processes: int | Crew = 1,
+    on_judged: Callable[[], None] = lambda: None,
 ) -> list[Verdict]:
     """A verdict for each record, on the databases of its run; ``on_judged`` is called after each question."""
     work = [Work.of(record, databases, LIMITS) for record in records]
@@ -206,7 +214,6 @@ def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: b
     cost = record["cost"]
     candidates = record["candidates"]
     written, bound, final = ([stages(candidate)[stage] for candidate in candidates] for stage in range(3))
-    probabilities = [candidate["logprob"] for candidate in candidates]
 
     def right(sql: str) -> bool:
         return verdicts.tried(sql).right
@@ -214,8 +221,8 @@ def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: b
     right_by_step = {
         "first candidate": bool(written) and right(written[0]),
         "first candidate, names bound": bool(bound) and right(bound[0]),
-        "votes": right(_vote(written, probabilities, verdicts)),
-        "votes, names bound": right(_vote(bound, probabilities, verdicts)),
+        "votes": right(_vote(written, candidates, verdicts)),
+        "votes, names bound": right(_vote(bound, candidates, verdicts)),
         "answer": right(record["sql"]),
         "one of the candidates": any(map(right, final)),
     }
@@ -234,11 +241,11 @@ def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: b
     )
 
 
-def _vote(queries: list[str], probabilities: list[float | None], verdicts: Verdicts) -> str:
-    """The query that votes alone would choose among these; empty for none."""
+def _vote(queries: Sequence[str], stored: Sequence[Record], verdicts: Verdicts) -> str:
+    """The query that votes alone would choose among these of the stored candidates; empty for none."""
     candidates = [
-        Candidate(sql, "stored", logprob, verdicts.stand_in(sql))
-        for sql, logprob in zip(queries, probabilities, strict=True)
+        Candidate(sql, "stored", one["logprob"], verdicts.stand_in(sql), weight=one.get("weight", 1.0))
+        for sql, one in zip(queries, stored, strict=True)
     ]
     chosen = choose(group(candidates))
     return "" if chosen is None else queries[chosen]

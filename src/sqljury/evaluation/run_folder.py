@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.errors import DatasetError
-from sqljury.resources import LOCK, locked_folder, must_write, write_whole
+from sqljury.resources import locked_folder, must_write, write_whole
 
 SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
 CALLS = "calls.jsonl"
 BEFORE = "before-"
+_FILES: Final = (ANSWERS, CALLS, "verdicts.jsonl", "choices-*.jsonl", SETTINGS)
+"""The files of a run and of its analyses, as patterns."""
 
 Record = dict[str, Any]
 
@@ -38,8 +40,10 @@ _CANDIDATE_SHAPE: dict[str, type | tuple[type, ...]] = {
 }
 _CANDIDATE_MAY_HAVE: dict[str, type | tuple[type, ...]] = {"tokens": (int, type(None)), "part": int}
 _FIX_SHAPE: dict[str, type | tuple[type, ...]] = {"before": str, "by": str}
+_LEAST_WEIGHT: Final = 1e-4
 _COSTS = ("seconds", "prompt_tokens", "cached_tokens", "completion_tokens")
 _HUGE = 1e15
+_PLACES: Final = ("data", "folder", "file")
 _ABSENT: Final = object()
 _SHOWN: Final = 8
 _LONG: Final = 60
@@ -59,12 +63,22 @@ def described(folder: Path) -> Record:
     return dict(loaded)
 
 
-def data_of(folder: Path) -> Path:
-    """The folder of the dataset that a run was on; raises ``DatasetError`` where it is not said, or has gone."""
+def data_of(folder: Path, *, there: bool = True) -> Path:
+    """The folder of the dataset that a run was on.
+
+    Raises ``DatasetError`` where it is not said, and where it has gone unless it need not be ``there``.
+    """
     named = described(folder)["dataset"].get("data")
-    if not isinstance(named, str) or not named or not Path(named).is_dir():
-        raise DatasetError(f"{folder}: the folder of its dataset is not there ({named}); name it with --data")
+    if not isinstance(named, str) or not named or (there and not Path(named).is_dir()):
+        raise DatasetError(f"{folder}: the folder of its dataset is not there ({named}); {moved(folder)}")
     return Path(named)
+
+
+def moved(folder: Path) -> str:
+    """What to do for a run whose dataset is at another place by now."""
+    within = described(folder)["dataset"].get("folder")
+    what = f"the folder that holds {within}/" if isinstance(within, str) and within != "." else "its folder"
+    return f"if the dataset has moved, name {what} with --data"
 
 
 def records(folder: Path) -> list[Record]:
@@ -147,9 +161,13 @@ def _drop_unfinished(file: Path) -> None:
 
 def claim(folder: Path, wanted: Mapping[str, Any]) -> None:
     """Write down the settings of the work in a locked folder; raises ``DatasetError`` where it holds other work."""
-    file = folder / SETTINGS
     text = json.dumps(wanted, indent=2) + "\n"
-    if not file.exists() or _was_cut_off(folder, text):
+    if _has_answers(folder) and not _is_described(folder):
+        raise DatasetError(
+            f"{folder} has answers and no readable {SETTINGS}, so what made them is not known; put them aside with "
+            "--force-new (of bench run), or give another folder with --out"
+        )
+    if not (folder / SETTINGS).exists() or _was_cut_off(folder, text):
         keep_settings(folder, text)
         return
     changed = dict(sorted(_differing(lasting(described(folder)), lasting(json.loads(text)))))
@@ -158,8 +176,21 @@ def claim(folder: Path, wanted: Mapping[str, Any]) -> None:
         more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         raise DatasetError(
             f"{folder} holds a run with other settings ({', '.join(changed)} differ): {'; '.join(shown[:_SHOWN])}{more}"
-            ". Give another folder with --out, or put that run aside with --force-new (of bench run)"
+            ". Give another folder, or put that run aside (with --force-new of bench run)"
         )
+
+
+def _has_answers(folder: Path) -> bool:
+    answers = folder / ANSWERS
+    return answers.exists() and answers.stat().st_size > 0
+
+
+def _is_described(folder: Path) -> bool:
+    try:
+        described(folder)
+    except DatasetError:
+        return False
+    return True
 
 
 def _said(value: Any) -> str:
@@ -173,7 +204,7 @@ def _said(value: Any) -> str:
 def put_aside(folder: Path) -> Path | None:
     """Move the run that ``folder`` holds to ``before-N`` in it, and return that folder; None where there is no run.
 
-    Raises ``DatasetError`` for a run that another program is writing.
+    Files that are not of a run stay. Raises ``DatasetError`` for a run that another program is writing.
     """
     if not any((folder / name).exists() for name in (SETTINGS, ANSWERS)):
         return None
@@ -182,9 +213,9 @@ def put_aside(folder: Path) -> Path | None:
         aside = folder / f"{BEFORE}{max(numbers, default=0) + 1}"
         aside.mkdir()
         # the settings go last: until then the run is where it was, and continuing it is refused
-        files = [one for one in folder.iterdir() if not _is_aside(one) and one.name not in (LOCK, SETTINGS)]
-        for file in (*files, *([folder / SETTINGS] if (folder / SETTINGS).exists() else [])):
-            file.rename(aside / file.name)
+        for pattern in _FILES:
+            for file in list(folder.glob(pattern)):
+                file.rename(aside / file.name)
         return aside
 
 
@@ -208,19 +239,16 @@ def keep_settings(folder: Path, text: str) -> None:
 def _was_cut_off(folder: Path, text: str) -> bool:
     """Whether the settings there are the beginning of ``text``, from a disk that was full before the first answer."""
     try:
-        settings, answers = folder / SETTINGS, folder / ANSWERS
-        raw = settings.read_bytes()
-        return (
-            len(raw) < len(text) and text.encode().startswith(raw) and not (answers.exists() and answers.stat().st_size)
-        )
+        raw = (folder / SETTINGS).read_bytes()
+        return len(raw) < len(text) and text.encode().startswith(raw) and not _has_answers(folder)
     except OSError:
         return False
 
 
 def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What must stay the same from call to call: all but the place of the dataset's folder."""
+    """What must stay the same from call to call: all but where the dataset's files are."""
     dataset = settings.get("dataset") or {}
-    return {**settings, "dataset": {name: one for name, one in dataset.items() if name != "data"}}
+    return {**settings, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
 
 
 def _differing(
@@ -273,6 +301,9 @@ def _fault(record: Any) -> str | None:
             return f"a candidate: {fault or 'logprob is no number'}"
         if fault := misshapen({"tokens": None, "part": 0, **candidate}, _CANDIDATE_MAY_HAVE):
             return f"a candidate: {fault}"
+        weight = candidate.get("weight", 1.0)
+        if not is_figure(weight) or not _LEAST_WEIGHT <= weight <= 1:
+            return "a candidate: weight is not a share of a vote"
         for fix in candidate["fixes"]:
             if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"

@@ -46,6 +46,14 @@ class Targets:
         self._unusable: dict[str, DatabaseError] = {}
         self.before: Callable[[], None] = _nothing
 
+    @property
+    def files(self) -> list[str | Path]:
+        """The paths and URLs of all databases, with those of the suite."""
+        own: list[str | Path] = [path for paths in self._files.values() for path in paths]
+        if self.suite is not None:
+            own += [self.suite / name / one.file for name in self._files for one in self._suite[name].members]
+        return own
+
     def target(self, db_id: str, before: Callable[[], None] | None = None) -> Target:
         """The database of this name; ``before`` is called ahead of each query that runs on any of them from now on.
 

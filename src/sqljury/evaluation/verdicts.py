@@ -2,6 +2,7 @@
 
 ``verdicts.jsonl`` holds a line a question. A line counts as long as nothing has changed that it depends on: the
 queries, gold, the database's file, the limits and the version of this program; otherwise the question is judged again.
+Where the database is not there, the line counts with the file that it had.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqljury.datasets.pairs import Gold, Prediction
 from sqljury.engines.databases import FILES, Databases, Engine
@@ -27,6 +28,7 @@ from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Score
 from sqljury.metrics.execution import EX, LIMITS
 from sqljury.metrics.registry import METRICS
+from sqljury.parallel.crew import Crew
 from sqljury.resources import write_whole
 from sqljury.sql.compare import EXACT, VOTES, canonical, same
 from sqljury.sql.scan import text_fault
@@ -46,7 +48,7 @@ DEVIATIONS: Final = {
 }
 """How a wrong result differs from gold's, by name; the first that holds counts."""
 
-_LINE: Final = {"id": str, "of": str, "hardness": str, "fault": str, "queries": dict}
+_LINE: Final = {"id": str, "of": str, "database": str, "hardness": str, "fault": str, "queries": dict}
 _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
     "right": bool,
     "error": (str, type(None)),
@@ -113,6 +115,13 @@ class Verdicts:
         return Result(rows=(*rows[tried.form :], *rows[: tried.form]))
 
 
+class _Kept(NamedTuple):
+    """A question's verdicts, and the stamp of the database's file that they were made on."""
+
+    stamp: str
+    made: Verdicts
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """The queries of one question and what their verdicts depend on; ``database`` is the dataset's own file.
@@ -145,40 +154,46 @@ class Work:
         return Gold(self.id, self.gold, self.db_id, difficulty=self.hardness)
 
     def digest(self) -> str:
-        """A hash of all that the verdicts depend on; empty where there is no database."""
+        """A hash of all that the verdicts depend on but the database's file."""
+        inputs = [version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS)]
+        inputs += [self.engine.settings] if self.engine.copies else []
+        return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+    def stamp(self) -> str:
+        """Size and time of the database's file; empty where there is none."""
         try:
             file = self.database.stat()
         except OSError:
             return ""
-        inputs = [version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS)]
-        inputs += [self.engine.settings] if self.engine.copies else []
-        return hashlib.sha256(json.dumps((*inputs, file.st_size, file.st_mtime_ns)).encode()).hexdigest()
+        return f"{file.st_size} bytes, {file.st_mtime_ns} ns"
 
 
 def verdicts(
-    records: Sequence[Record], folder: Path, databases: Databases, limits: Limits, processes: int = 1
+    records: Sequence[Record], folder: Path, databases: Databases, limits: Limits, processes: int | Crew = 1
 ) -> list[Verdicts]:
     """The verdicts on all queries of each record, read from ``folder`` where it has them, else made and kept there.
 
     ``limits`` are those of the run, on which it depends which results agree.
     """
     work = [Work.of(record, databases, limits) for record in records]
-    digests = [one.digest() for one in work]
+    keys = [(one.id, one.digest()) for one in work]
+    stamps = [one.stamp() for one in work]
     known = _read(folder / VERDICTS)
     new = {
         place: one
-        for place, (one, digest) in enumerate(zip(work, digests, strict=True))
-        if not digest or (one.id, digest) not in known or set(known[one.id, digest].queries) != set(one.queries)
+        for place, (one, key, stamp) in enumerate(zip(work, keys, stamps, strict=True))
+        if key not in known or stamp not in ("", known[key].stamp) or set(known[key].made.queries) != set(one.queries)
     }
-    made = dict(zip(new, judge_all(list(new.values()), databases, processes), strict=True))
-    result = [made.get(place) or known[one.id, digests[place]] for place, one in enumerate(work)]
+    made = judge_all(list(new.values()), databases, processes)
+    judged = {place: _Kept(stamps[place], one) for place, one in zip(new, made, strict=True)}
+    result = [judged.get(place) or known[key] for place, key in enumerate(keys)]
     if new:
-        _write(folder / VERDICTS, [(digest, one) for digest, one in zip(digests, result, strict=True) if one.usable])
-    return result
+        _write(folder / VERDICTS, [(key, one) for key, one in zip(keys, result, strict=True) if one.made.usable])
+    return [one.made for one in result]
 
 
 def judge_all(
-    work: Sequence[Work], databases: Databases, processes: int = 1, on_judged: Callable[[], None] = lambda: None
+    work: Sequence[Work], databases: Databases, processes: int | Crew = 1, on_judged: Callable[[], None] = lambda: None
 ) -> list[Verdicts]:
     """The verdicts on each question's queries by EX; ``on_judged`` is called after each question.
 
@@ -271,7 +286,7 @@ def _cut(result: Result, limits: Limits) -> Result:
     return replace(result, rows=result.rows[: limits.rows], truncated=True)
 
 
-def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
+def _read(file: Path) -> dict[tuple[str, str], _Kept]:
     """The well-formed lines; whatever else the file holds is judged again."""
     known = {}
     try:
@@ -283,7 +298,8 @@ def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
             loaded = json.loads(line)
             if not misshapen(loaded, _LINE) and all(map(_is_tried, loaded["queries"].values(), repeat(loaded))):
                 queries = {sql: Tried(**{key: one[key] for key in _QUERY}) for sql, one in loaded["queries"].items()}
-                known[loaded["id"], loaded["of"]] = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
+                made = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
+                known[loaded["id"], loaded["of"]] = _Kept(loaded["database"], made)
     return known
 
 
@@ -298,11 +314,12 @@ def _is_tried(value: Any, line: Record) -> bool:
     return all(0 <= value[key] < len(line["queries"]) for key in ("answer", "form"))
 
 
-def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:
+def _write(file: Path, lines: Iterable[tuple[tuple[str, str], _Kept]]) -> None:
     """Replace the file, whole or not at all; without room for it the next analysis judges again."""
     written = []
-    for digest, one in lines:
-        line: dict[str, Any] = {"id": one.id, "of": digest, "hardness": one.hardness, "fault": one.fault}
+    for (id_, digest), (stamp, one) in lines:
+        line: dict[str, Any] = {"id": id_, "of": digest, "database": stamp}
+        line |= {"hardness": one.hardness, "fault": one.fault}
         line["queries"] = {sql: asdict(tried) for sql, tried in one.queries.items()}
         written.append(json.dumps(line) + "\n")
     try:

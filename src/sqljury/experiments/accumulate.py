@@ -15,6 +15,7 @@ from sqljury.metrics import agreement
 from sqljury.metrics.case import Options
 from sqljury.metrics.esm_plus import NUMBERS, esm_plus
 from sqljury.metrics.esm_plus.rules import MEANINGS
+from sqljury.parallel.crew import Crew
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.sql.parse import hush_parser
 
@@ -22,7 +23,7 @@ STEPS: Final = range(len(NUMBERS) + 1)
 """How many rules are on: none, then 1, 1-2 and so on in the order of Table 1."""
 
 
-def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> AccumulatedRules:
+def accumulate(evaluation: Evaluation, targets: Targets, processes: int | Crew = 1) -> AccumulatedRules:
     """False negatives against the evaluation's ``reference``, in percent of all its queries.
 
     Rules that the evaluation has switched off stay off. ESM, where the evaluation has it, stands before the steps.
@@ -37,7 +38,13 @@ def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> 
     judge = _Judge(targets, evaluation.options)
     silence = evaluation.options.limits.seconds + GRACE_SECONDS
     verdicts = map_processes(
-        judge.begin, accepted, judge.lost, silence=silence, processes=processes, kind=lambda pair: pair.gold.db_id
+        judge.begin,
+        accepted,
+        judge.lost,
+        silence=silence,
+        processes=processes,
+        kind=lambda pair: pair.gold.db_id,
+        files=targets.files,
     )
     missed = [sum(not matches[step] for matches in verdicts) for step in STEPS]
     steps = [

@@ -10,13 +10,13 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from sqljury.language.cues import different
+from sqljury.language.cues import RANKED, different
 from sqljury.language.words import words
 
 _TIMES: Final = "last|first|latest|newest|earliest|oldest|most recent(?:ly)?"
-_SIZES: Final = (
-    r"(?<!at )most|(?<!at )least|best|worst|top|biggest|largest|smallest|greatest|highest|lowest|fewest|longest"
-    r"|shortest|main|popular|favou?rite"
+_NO_SIZES: Final = frozenset({*_TIMES.split("|"), "maximum", "max", "minimum", "min"})
+_SIZES: Final = "|".join(
+    [*(word for word in RANKED.split("|") if word not in _NO_SIZES), "main", "popular", "favou?rite"]
 )
 _NOT_NAMES: Final = (
     r"(?!(?:\s+(?:and|or|/)\s+(?:first|last))?\s+names?\b)(?!\s+(?:\d+\s+)?(?:days?|weeks?|months?|quarters?|years?)\b)"

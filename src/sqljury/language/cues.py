@@ -37,11 +37,11 @@ def _words(listed: str) -> re.Pattern[str]:
 HIGHEST: Final = "highest|largest|biggest|greatest|longest|maximum|max|heaviest|tallest|richest"
 LOWEST: Final = "lowest|smallest|fewest|shortest|minimum|min|lightest|cheapest"
 DIFFERENT: Final = "different|distinct|unique"
-"""Alternatives of a pattern, which audits share."""
+"""Alternatives of a pattern, which other modules share."""
 
 GREATEST: Final = rf"(?<!at )most|{HIGHEST}|latest|newest|top"
 SMALLEST: Final = rf"(?<!at )least|{LOWEST}|earliest|worst"
-_RANKED: Final = rf"{GREATEST}|{SMALLEST}|oldest|youngest|strongest|fastest|slowest|closest|nearest|best|deepest"
+RANKED: Final = rf"{GREATEST}|{SMALLEST}|oldest|youngest|strongest|fastest|slowest|closest|nearest|best|deepest"
 _NUMBERS: Final = r"one|two|three|four|five|once|twice|\d+|several|multiple|many|any|exactly|only"
 _OFTEN: Final = "times|popular|common|commonly|frequent|frequently|frequency|prevalent|number|amount"
 _COMPARED: Final = (
@@ -54,11 +54,11 @@ CUES: Final = (
         "count",
         "count sum avg",
         "how many|count the|(?:the|total|and) number of",
-        rf"{_RANKED}|{_NUMBERS}|{_OFTEN}|at|count",
+        rf"{RANKED}|{_NUMBERS}|{_OFTEN}|at|count",
     ),
     _cue("average", "avg", "averages?|mean", "typical|typically"),
     _cue("sum", "sum count", "total|sum", "overall|altogether|combined|how many|how much|number|amount"),
-    _cue("extreme", "limit max min", _RANKED, rf"first|last|recent|\w+est|{_NUMBERS}|some|all|than|ever|never"),
+    _cue("extreme", "limit max min", RANKED, rf"first|last|recent|\w+est|{_NUMBERS}|some|all|than|ever|never"),
     _cue("distinct", "distinct", DIFFERENT, "various|each|all|kinds?|types?|how many|number"),
     _cue(
         "sorted",
@@ -70,7 +70,7 @@ CUES: Final = (
         "group",
         "group",
         "for each|of each|in each|by each|per",
-        rf"each|every|{_RANKED}|{_COMPARED}|{_NUMBERS}|{_OFTEN}|different|corresponding|both|and|with",
+        rf"each|every|{RANKED}|{_COMPARED}|{_NUMBERS}|{_OFTEN}|different|corresponding|both|and|with",
     ),
     _cue(
         "negation",
@@ -130,7 +130,7 @@ _ASKING: Final = re.compile(
     r"(?:(?:all|both)\s+)?(?:the\s+)?",
     re.IGNORECASE,
 )
-_BOUND: Final = re.compile(
+BOUND: Final = re.compile(
     r"\b(?:where|for|of|who|that|which|whose|with|in|from|when|by|sort(?:ed)?|order(?:ed)?|having|on|at|to|per|each"
     r"|do|does|did|has|have|had|is|are|was|were|if)\b|[?.;]",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ def items(question: str) -> int:
     if asking is None:
         return 0
     whole = question[asking.end() :]
-    listed = _BOUND.split(whole, maxsplit=1)[0]
+    listed = BOUND.split(whole, maxsplit=1)[0]
     if (_FIGURE.search(listed) and _EACH.search(whole)) or _MORE.search(whole[len(listed) :]):
         return 0  # whether a figure comes with what it is of, and what is asked for later on, is anyone's guess
     return len([item for item in _JOINT.split(listed) if item.strip()])
@@ -193,7 +193,7 @@ _WHOLE: Final = _words(
     r"whole numbers?|integers?|truncat\w*|rounded down|decades?|century|centuries"
     r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?)"
 )
-_EXTREME: Final = _words(rf"{_RANKED}|most recent(?:ly)?|highest\W?paid")
+_EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
 
 
 def ratio(question: str) -> bool:
@@ -201,7 +201,7 @@ def ratio(question: str) -> bool:
     return bool(_RATIO.search(question)) and not _WHOLE.search(question)
 
 
-_RANKING: Final = _words(rf"{_RANKED}|first|last|recent")
+_RANKING: Final = _words(rf"{RANKED}|first|last|recent")
 _COUNTING: Final = re.compile(
     rf"\b(?:how many|(?:the|total|a) (?:count|number) of)\s+(?:(?:{DIFFERENT}|the|of|all|total)\s+)*", re.IGNORECASE
 )
@@ -218,7 +218,7 @@ def counted(question: str) -> list[str]:
     if len(found) != 1:
         return []
     after = question[found[0].end() :]
-    ends = [match.start() for match in (_BOUND.search(after), re.search(r"[^\w\s'-]", after)) if match]
+    ends = [match.start() for match in (BOUND.search(after), re.search(r"[^\w\s'-]", after)) if match]
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
 

@@ -27,10 +27,23 @@ _MEANS: Final = (
     r"refers? to|means?|stands? for|(?:is|are) (?:defined|calculated|computed|counted|given|written|stored) (?:as|by)"
     r"|(?:is|are) short for|denotes?|equals?"
 )
-_DEFINITIONS: Final = (
+_VERB: Final = _MEANS.replace("means?", r"means(?!\s+(?:of|by|per|for|over|across)\b)")
+"""Verbs that define where an equals sign follows too; ``mean price = AVG(price)`` has none."""
+_COMPARISON: Final = r"(?:[\w.]+|`[^`]+`|\"[^\"]+\"|\[[^\]]+\])\s*(?:[=!]=|<>|[<>]=?|=)\s*\S.*"
+"""A condition on a column, such as ``status = 3``."""
+_FIRM: Final = (
+    re.compile(rf"^{_TERM}\s+(?:{_VERB})\s+(?P<meaning>[^=:\s].*)$", re.IGNORECASE),
+    re.compile(
+        rf"^(?:an? |the )?(?P<term>[\w'\"-]+(?: [\w'\"-]+){{0,2}}?) (?:is|are) (?P<meaning>{_COMPARISON})$",
+        re.IGNORECASE,
+    ),
     re.compile(rf"^{_TERM}\s*(?:={{1,2}}|:)\s*(?P<meaning>.+)$"),
     re.compile(rf"^{_TERM}\s+(?:{_MEANS})\s+(?P<meaning>.+)$", re.IGNORECASE),
     re.compile(rf"^(?:by|with)\s+{_TERM}\s+we mean\s+(?P<meaning>.+)$", re.IGNORECASE),
+)
+"""Definitions by a sign or a verb, whose meaning may bind: the first that a line has the form of reads it."""
+_DEFINITIONS: Final = (
+    *_FIRM,
     re.compile(
         r"^(?:an? |the )?[\w'-]+ (?:is|are|counts? as) (?P<term>[\w'-]+(?: [\w'-]+){0,2}) (?:if|when|once|where) "
         r"(?P<meaning>.+)$",
@@ -174,7 +187,7 @@ def _binds(line: Instruction) -> bool:
         return False
     if _RULE.match(line.text) or _BINDING.search(line.term) or _IMPERATIVE.match(line.meaning):
         return True
-    firm = len(line.term.split()) <= _FIRM_WORDS and any(pattern.match(line.text) for pattern in _DEFINITIONS[:3])
+    firm = len(line.term.split()) <= _FIRM_WORDS and any(pattern.match(line.text) for pattern in _FIRM)
     return bool(_BINDING.search(line.meaning)) and not firm
 
 

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
+_NAME_CHARS: Final = 64
+_NAMES: Final = 8_192
+"""Short texts whose words are kept, some 3 MB."""
+
 _RUN: Final = re.compile(r"[^\W\d_]+|\d+")
-_UNSPACED: Final = "\u2e80"
+UNSPACED: Final = "\u2e80"
 """From here on scripts put no blanks between words; their characters are taken for words."""
 
 _ALWAYS: Final = """
@@ -60,7 +65,19 @@ NUMBER_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "se
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text or a name in order: ``OrderLines`` and ``order_line`` are ``order``, ``line``."""
+    """The words of a text or a name in order: ``OrderLines`` and ``order_line`` are ``order``, ``line``.
+
+    Those of short texts are kept: every question on a database meets the same names.
+    """
+    return _words_of_name(text) if len(text) <= _NAME_CHARS else _split(text)
+
+
+@lru_cache(maxsize=_NAMES)
+def _words_of_name(text: str) -> tuple[str, ...]:
+    return _split(text)
+
+
+def _split(text: str) -> tuple[str, ...]:
     bare = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return tuple(piece for run in _RUN.findall(bare) for word in _humps(run) for piece in _pieces(word))
 
@@ -82,7 +99,7 @@ def _humps(run: str) -> list[str]:
 
 
 def _pieces(word: str) -> tuple[str, ...]:
-    if word >= _UNSPACED:
+    if word >= UNSPACED:
         return tuple(word)
     return (singular(word.casefold()),)
 

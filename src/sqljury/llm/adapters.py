@@ -7,7 +7,6 @@ Like weights, adapters are read by llama.cpp itself: take none from someone you 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import struct
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 
 from sqljury.errors import InputError, WeightsError
 from sqljury.llm import models
+from sqljury.resources import sha256_of
 
 SUFFIX: Final = ".gguf"
 PACKAGED: Final = Path(__file__).parent.parent / "adapters"
@@ -23,11 +23,16 @@ NONE: Final = "none"
 """In the place of an adapter's name: not the one of the recipe either."""
 SERVED: Final = "sqljury.served_sha256"
 """The entry of an adapter that says which weights it is for, by their SHA-256."""
+MERGED: Final = "sqljury.merged_adapter"
+"""The entry of weights that an adapter was merged into: its name and the start of its SHA-256."""
 HEAD: Final = 4096
-"""Bytes of a file in which what is written first, its type and that entry, stands."""
+"""Bytes of a file in which what is written first, its type and these entries, stands."""
 
 _SERVED: Final = re.compile(re.escape(SERVED.encode() + struct.pack("<IQ", 8, 64)) + rb"([0-9a-f]{64})")
 """The entry as GGUF writes it: the key, 8 for a text, the text with its length."""
+_MERGED: Final = re.compile(
+    re.escape(MERGED.encode() + struct.pack("<I", 8)) + rb".{8}([^\0]{1,200}@[0-9a-f]{8})", re.DOTALL
+)
 
 
 class Adapter(NamedTuple):
@@ -73,19 +78,19 @@ def known() -> list[str]:
     return sorted({file.stem for folder in (directory(), PACKAGED) for file in folder.glob(f"*{SUFFIX}")})
 
 
-def find(name: str, weights: str = "") -> Adapter:
+def find(name: str, weights: str = "", *, read: bool = False) -> Adapter:
     """The adapter of that name or path; the user's own go before those of the package.
 
-    Raises ``WeightsError``, also for one that is not for ``weights``, a catalogue name or path, as far as both say so.
+    Raises ``WeightsError``, also for one that is not for ``weights``, a catalogue name or path: as far as the adapter
+    and what is known of the weights say so, or with ``read`` by the SHA-256 of what they hold.
     """
     file = _file(name)
     try:
-        with models.gguf(file).open("rb") as stream:
-            adapter = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
-        sha256 = served(file)
+        adapter = Adapter(file.stem, file, sha256_of(models.gguf(file)))
+        if weights:
+            _refuse_other(file, served(file), weights, read)
     except OSError as error:
-        raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
-    _refuse_other(file, sha256, weights)
+        raise WeightsError(f"{error.filename} cannot be read ({error.strerror}); check its permissions") from None
     return adapter
 
 
@@ -119,9 +124,21 @@ def served(file: Path) -> str | None:
     return match[1].decode() if match else None
 
 
-def _refuse_other(file: Path, sha256: str | None, weights: str) -> None:
+def merged(weights: Path) -> str | None:
+    """The label of the adapter that was merged into weights; None where none was."""
+    with weights.open("rb") as stream:
+        match = _MERGED.search(stream.read(HEAD))
+    return match[1].decode(errors="replace") if match else None
+
+
+def _refuse_other(file: Path, sha256: str | None, weights: str, read: bool) -> None:
     """Raise ``WeightsError`` for an adapter that says it is for other weights: its numbers would mean nothing there."""
-    known = models.known_sha256(weights) if weights else None
+    path = None if weights in models.CATALOGUE else models.expand(weights)
+    if path is not None and path.is_file() and (there := merged(path)):
+        raise WeightsError(f"{weights} has the adapter {there} in it already; use these weights without an adapter")
+    known = models.known_sha256(weights)
+    if known is None and read:
+        known = sha256_of(models.resolve(weights))
     if sha256 is None or known is None or sha256 == known:
         return
     wanted = next(

@@ -55,6 +55,16 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def library() -> Any:
+    """The llama.cpp binding; slim systems lack the OpenMP library that it is linked to."""
+    try:
+        import xllamacpp
+    except ImportError as error:
+        package = "; install the package libgomp1 (libgomp on Red Hat)" if "libgomp" in str(error) else ""
+        raise ModelError(f"the embedded model's library xllamacpp cannot be loaded: {error}{package}") from error
+    return xllamacpp
+
+
 def version() -> str:
     """The version of the llama.cpp binding, which kept states depend on."""
     from importlib.metadata import version as installed
@@ -74,8 +84,7 @@ class Engine:
         # Threads that wait by spinning, as libgomp's do for milliseconds, starve whatever else runs on the machine and
         # with it this process; those that sleep at once wake too slowly for a token. So they spin, but briefly.
         os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-        import xllamacpp
-
+        xllamacpp = library()
         self._folder = Path(tempfile.mkdtemp(prefix="sqljury-"))
         self._cleanup = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._key = secrets.token_urlsafe(32)
@@ -180,8 +189,7 @@ class Engine:
 
 
 def _adapter(file: Path) -> Any:
-    import xllamacpp
-
+    xllamacpp = library()
     info = xllamacpp.CommonAdapterLoraInfo()
     info.path, info.scale = str(file), 0.0
     return info
@@ -193,8 +201,7 @@ def _started(params: Any) -> Any:
     It starts in a thread of its own, with Ctrl-C blocked there and in all threads that it starts: loading takes
     seconds, and a signal that interrupts one of its system calls can leave it waiting for ever.
     """
-    import xllamacpp
-
+    xllamacpp = library()
     outcome: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def start() -> None:

@@ -4,36 +4,34 @@ Weights are in memory once for all models of a process that run the same file, w
 The state of a prompt's system message, which holds the schema, is computed once and kept as a file. Every call restores
 exactly that state and then reads only its own tokens. So a second question on a known database is quick, in this
 process or the next, and a reply depends on the request alone, not on what was asked before.
+
+Calls of several threads take turns, or run ``together``: those with the same system message then share its state and
+are written side by side, which makes more tokens a second. Rounding then depends on what runs at the same time, and
+so may a reply.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 from weakref import WeakValueDictionary
 
-from sqljury.errors import CancelledError, ContextLengthError, ModelError, ModelResponseError
+from sqljury.errors import ContextLengthError, ModelError, ModelResponseError
 from sqljury.llm import adapters, engine, models
+from sqljury.llm import states as kept_states
 from sqljury.llm.adapters import Adapter
 from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, Token
+from sqljury.llm.together import Together
 from sqljury.types import Cost
 
-STATES_BYTES = 1 << 30
-"""What the kept states may take on disk; the longest unused go first."""
-
-ABANDONED_SECONDS = 3600.0
-"""An unfinished state older than this was left by a process that was killed."""
-
-PREFIX_SLOT = 0
-STATE = ".state"
+MOST_TOGETHER: Final = 8
+"""Calls at once on one machine; more only take memory."""
 
 
 class Key(NamedTuple):
@@ -44,35 +42,40 @@ class Key(NamedTuple):
     context: int
     threads: int
     states: Path
+    together: int
 
 
 class Loaded:
     """An engine that is started when it is needed, and what its slots hold.
 
-    ``lock`` is held for every use of ``running`` and of what it returns. ``prefix`` is the system message in the
-    slots, ``worn`` the adapter they were computed with; None before the first call.
+    ``turns`` are taken for every use of its slots, ``lock`` is held while it is started, ended, or asked for anything
+    else. ``prefix`` is the system message in the slots, ``worn`` the adapter they were computed with; None before the
+    first call.
     """
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.lock = threading.Lock()
+        self.turns = Together(key.together)
         self.engine: engine.Engine | None = None
         self.adapters: dict[str, Adapter] = {}
+        self.known: tuple[str, ...] = ()
         self.prefix = ""
         self.worn: str | None = None
 
     def running(self) -> engine.Engine:
         """The engine with all adapters that are known by now; raises ``WeightsError``.
 
-        llama.cpp takes adapters only when it starts, so one that came later starts it anew.
+        llama.cpp takes adapters only when it starts, so one that came later starts it anew: for a call that is alone.
         """
         files = tuple(adapter.file for adapter in self.adapters.values())
         if self.engine is not None and self.engine.options.adapters != files:
             self.close()
         if self.engine is None:
-            source, slots, context, threads, states = self.key
+            source, slots, context, threads, states, _ = self.key
             options = engine.Options(models.resolve(source), slots, context, threads, states, files)
             self.engine = engine.Engine(options)
+            self.known = tuple(self.adapters)
         return self.engine
 
     def close(self) -> None:
@@ -90,7 +93,7 @@ class Loaded:
         forgets what the slot read with one.
         """
         worn = adapter.sha256 if adapter else ""
-        return [{"id": number, "scale": float(mark == worn)} for number, mark in enumerate(self.adapters)]
+        return [{"id": number, "scale": float(mark == worn)} for number, mark in enumerate(self.known)]
 
 
 # The one place where models know of each other: the weights fill most of a small machine's memory.
@@ -113,13 +116,13 @@ def shared(key: Key, adapter: Adapter | None) -> Loaded:
 class LocalModel:
     """A model of the catalogue, or any GGUF file, behind the ``LanguageModel`` protocol.
 
-    ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
-    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or
-    damaged ones raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not
-    possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes, or ``none``
-    for the weights alone whatever a recipe says; an unknown one, and one for other weights, raises ``WeightsError``
-    here. Models of one file and equal options share its
-    weights, whatever their adapters, and calls to them, from any thread, take turns.
+    ``slots`` samples are written side by side; more than that in one call take turns. At most ``together`` calls run
+    at once, 8 at most, each with ``slots`` and ``context`` of its own. ``context`` is in tokens and shared by the
+    samples. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or damaged ones
+    raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not possible they last
+    as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes, or ``none`` for the weights alone
+    whatever a recipe says; an unknown one, and one for other weights, raises ``WeightsError`` here. Models of one file
+    and equal options share their weights, whatever their adapters.
     """
 
     on_cpu = True
@@ -134,13 +137,16 @@ class LocalModel:
         threads: int | None = None,
         states: Path | None = None,
         adapter: str = "",
+        together: int = 1,
     ) -> None:
         self._source = name
         self._slots = slots
+        self._together = together = min(together, MOST_TOGETHER)
         self._bare = adapter == adapters.NONE
         self._adapter = adapters.find(adapter, name) if adapter and not self._bare else None
         folder = states or models.cache_dir() / "states"
-        self._loaded = shared(Key(name, slots, context, threads or engine.cores(), folder), self._adapter)
+        key = Key(name, slots * together, context * together, threads or engine.cores(), folder, together)
+        self._loaded = shared(key, self._adapter)
 
     @property
     def name(self) -> str:
@@ -150,7 +156,7 @@ class LocalModel:
         """
         base, file = self._source, models.expand(self._source)
         if base not in models.CATALOGUE and os.path.isfile(file):
-            base = f"{file.stem}@{_fingerprint(file)[:8]}"
+            base = f"{file.stem}@{kept_states.fingerprint(file)[:8]}"
         if self._bare:
             return f"{base}+{adapters.NONE}"
         return f"{base}+{self._adapter.label}" if self._adapter else base
@@ -161,7 +167,9 @@ class LocalModel:
         entry = models.CATALOGUE.get(self._source)
         weights = f" {entry.sha256}" if entry else ""
         weights += f" {self._adapter.sha256}" if self._adapter else ""
-        return f"{self.name}{weights} xllamacpp {engine.version()} slots {self._slots} batch {engine.PROMPT_BATCH}"
+        batch = f"slots {self._slots} batch {engine.PROMPT_BATCH}"
+        together = f" together {self._together}" if self._together > 1 else ""
+        return f"{self.name}{weights} xllamacpp {engine.version()} {batch}{together}"
 
     def complete(
         self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
@@ -173,36 +181,55 @@ class LocalModel:
         """
         started = time.perf_counter()
         on_text, cancel = streaming.get("on_text"), streaming.get("cancel")
-        with _held(self._loaded.lock, cancel):
-            running = self._loaded.running()
-            computed = self._restore(running, messages, cancel)
+        prefix = messages[0].content if messages and messages[0].role == "system" else ""
+        state = (prefix, self._adapter.sha256 if self._adapter else "")
+        computed: list[int] = []  # the tokens of the prefix, where this call has read it
+        with self._loaded.turns.taken(state, lambda: computed.append(self._prepare(prefix, cancel)), cancel) as turn:
+            slot = self._parents[turn]
+            running = self._loaded.engine
+            assert running is not None  # a turn begins with it
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
                 count = min(n - len(completions), self._slots)
                 body = self._body(messages, sampling, len(completions))
                 chunks = _Chunks(count, len(completions), on_text)
-                with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
+                with closing(running.stream({**body, "id_slot": slot, "n": count}, cancel)) as stream:
                     for chunk in stream:
                         chunks.take(chunk)
                 completions += chunks.completions()
-                cost += chunks.cost(computed)
-                computed = 0
+                cost += chunks.cost(sum(computed))
+                computed.clear()
         seconds = time.perf_counter() - started
         return Reply(tuple(completions), Cost(1, *_tokens(cost), seconds=seconds))
 
     def count_tokens(self, text: str) -> int:
         """The exact number of tokens of ``text``, by the model's own tokenizer."""
         with self._loaded.lock:
-            return len(self._loaded.running().post("/tokenize", {"content": text})["tokens"])
+            running = self._loaded.engine or self._loaded.running()
+            return len(running.post("/tokenize", {"content": text})["tokens"])
 
     def close(self) -> None:
         """Free the weights and remove the engine's private folder; the model loads again when it is used again.
 
         So does every model that shares the weights.
         """
-        with self._loaded.lock:
-            self._loaded.close()
+
+        def end() -> None:
+            with self._loaded.lock:  # tokens are counted without a turn
+                self._loaded.close()
+
+        with self._loaded.turns.taken(object(), end):
+            pass
+
+    @property
+    def _parents(self) -> range:
+        """The slots that hold the state, one for each call at once.
+
+        They are the last ones: for its further samples a call takes the first slots that are idle, and these forget.
+        """
+        slots = self._loaded.key.slots
+        return range(slots - self._together, slots)
 
     def _body(self, messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
         lora = self._loaded.scales(self._adapter)
@@ -215,63 +242,51 @@ class LocalModel:
         with a state that was restored in between. So a request of nothing changes it first.
         """
         worn = self._adapter.sha256 if self._adapter else ""
-        if self._loaded.worn != worn and self._loaded.adapters:
-            body = {**self._body([Message("user", "")], Sampling(max_tokens=0), 0), "id_slot": PREFIX_SLOT}
-            for _ in running.stream(body, cancel):
-                pass
+        if self._loaded.worn != worn and self._loaded.known:
+            self._loaded.worn, self._loaded.prefix = None, ""  # if this is cancelled, nobody knows what slots hold
+            nothing = self._body([Message("user", "")], Sampling(max_tokens=0), 0)
+            for slot in self._parents:
+                _read(running, {**nothing, "id_slot": slot}, cancel)
             running.forget()
-            self._loaded.prefix = ""
         self._loaded.worn = worn
 
-    def _restore(self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None) -> int:
-        """Put the state of the system message into the first slot; returns the tokens that had to be computed."""
-        prefix = messages[0].content if messages and messages[0].role == "system" else ""
+    def _prepare(self, prefix: str, cancel: threading.Event | None) -> int:
+        """Bring the system message's state into the slots that hold it; returns the tokens that had to be computed.
+
+        Exactly as it was kept, for each call; where calls run together, once for all that follow each other.
+        """
+        with self._loaded.lock:
+            running = self._loaded.running()
         self._wear(running, cancel)
-        if prefix != self._loaded.prefix:
+        if self._together > 1 and prefix and prefix == self._loaded.prefix:
+            return 0
+        if not prefix or (prefix != self._loaded.prefix and self._together == 1):
             running.forget()
-            self._loaded.prefix = prefix
+        self._loaded.prefix = ""  # until it is there: reading it may fail or be cancelled
         if not prefix:
-            running.forget()
             return 0
         depends = (self._adapter.sha256,) if self._adapter else ()
-        kept = running.states / f"{_fingerprint(running.options.weights, prefix, *depends)}{STATE}"
-        if os.path.isfile(kept) and running.restore(PREFIX_SLOT, kept):
-            with contextlib.suppress(OSError):  # another process may just have deleted it
-                os.utime(kept)
-            return 0
-        opening = [Message("system", prefix), Message("user", "")]
-        body = {**self._body(opening, Sampling(max_tokens=0), 0), "cache_prompt": False, "id_slot": PREFIX_SLOT}
-        chunks = _Chunks(1, 0, None)
-        with closing(running.stream(body, cancel)) as stream:
-            for chunk in stream:
-                chunks.take(chunk)
-        _keep(running, kept)
-        return chunks.prompt_tokens
+        kept = kept_states.of(running, prefix, *depends)
+        computed = 0
+        for slot in self._parents:
+            if os.path.isfile(kept) and running.restore(slot, kept):
+                with contextlib.suppress(OSError):  # another process may just have deleted it
+                    os.utime(kept)
+            elif slot == self._parents[0]:
+                opening = self._body([Message("system", prefix), Message("user", "")], Sampling(max_tokens=0), 0)
+                computed = _read(running, {**opening, "cache_prompt": False, "id_slot": slot}, cancel)
+                kept_states.keep(running, slot, kept)
+        self._loaded.prefix = prefix
+        return computed
 
 
-def _fingerprint(weights: Path, *depends: str) -> str:
-    """What a state depends on: the library, the weights, the text, the adapter.
-
-    The weights' own hash would take a second.
-    """
-    stat = weights.stat()
-    parts = (engine.version(), str(weights), str(stat.st_size), str(stat.st_mtime_ns), *depends)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
-
-
-class _held:  # noqa: N801 - reads as a phrase where it is used
-    """The lock, waited for in steps so that a call can be cancelled while another runs."""
-
-    def __init__(self, lock: threading.Lock, cancel: threading.Event | None) -> None:
-        self._lock, self._cancel = lock, cancel
-
-    def __enter__(self) -> None:
-        while not self._lock.acquire(timeout=0.1):
-            if self._cancel is not None and self._cancel.is_set():
-                raise CancelledError("cancelled while another call to the model was running")
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+def _read(running: engine.Engine, body: dict[str, Any], cancel: threading.Event | None) -> int:
+    """Have a prompt read whose reply is not wanted; returns its number of tokens."""
+    chunks = _Chunks(1, 0, None)
+    with closing(running.stream(body, cancel)) as stream:
+        for chunk in stream:
+            chunks.take(chunk)
+    return chunks.prompt_tokens
 
 
 def _body(messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
@@ -350,30 +365,3 @@ def _error(error: dict[str, Any]) -> ModelError:
             "use a smaller schema form, or a model with a longer context"
         )
     return ModelError(f"llama.cpp refused the request: {error.get('message', 'no reason given')}")
-
-
-def _keep(running: engine.Engine, file: Path) -> None:
-    """Save the prefix's state; without it the next call reads the schema again, and that is all."""
-    try:
-        running.save(PREFIX_SLOT, file)
-    except (OSError, ModelError) as error:
-        warnings.warn(f"this schema is not kept in {file.parent}, which may be full: {error}", RuntimeWarning, 2)
-    _shrink(file.parent, STATES_BYTES)
-
-
-def _shrink(folder: Path, limit: int) -> None:
-    """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays.
-
-    Other processes may be doing the same: a file that has gone is ignored.
-    """
-    with contextlib.suppress(OSError):
-        entries = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
-        states = [(status, path) for status, path in entries if path.endswith(STATE)]
-        used = 0
-        for number, (status, path) in enumerate(sorted(states, key=lambda pair: -pair[0].st_mtime)):
-            used += status.st_size
-            if used > limit and number:
-                Path(path).unlink(missing_ok=True)
-        for status, path in entries:
-            if path.endswith(engine.UNFINISHED) and time.time() - status.st_mtime > ABANDONED_SECONDS:
-                Path(path).unlink(missing_ok=True)

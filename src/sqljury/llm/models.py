@@ -7,7 +7,6 @@ members concatenate to the file. Whatever the way, only a file with the catalogu
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import http.client
 import os
 import shutil
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqljury.errors import CancelledError, WeightsError
-from sqljury.resources import write_whole
+from sqljury.resources import sha256_of, write_whole
 
 CHUNK = 1 << 20
 HUB_PROBE_SECONDS = 5.0
@@ -200,7 +199,7 @@ def verified(file: Path, sha256: str) -> bool:
     """Whether ``file`` has this hash; a passed check is remembered until the file's size or time changes."""
     if remembered(file) == sha256:
         return True
-    if _digest(file) != sha256:
+    if sha256_of(file) != sha256:
         return False
     with contextlib.suppress(OSError):  # a shared, read-only folder: the file is hashed again next time
         write_whole(_stamp(file), f"{sha256} {_state(file)}")
@@ -228,11 +227,6 @@ def _stamp(file: Path) -> Path:
 def _state(file: Path) -> str:
     stat = file.stat()
     return f"{stat.st_size} {stat.st_mtime_ns}\n"
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def pull(name: str, *, source: Path | None = None, force: bool = False, progress: Progress = lambda *_: None) -> Path:
@@ -278,7 +272,7 @@ def _fetch(wanted: Weights, work: Path, target: Path, progress: Progress) -> Non
 
 def _accept(file: Path, target: Path, wanted: Weights) -> None:
     size = file.stat().st_size
-    if size != wanted.size or _digest(file) != wanted.sha256:
+    if size != wanted.size or sha256_of(file) != wanted.sha256:
         shutil.rmtree(file.parent, ignore_errors=True)
         file.parent.mkdir(parents=True, exist_ok=True)
         raise WeightsError(f"the file has {size:,} bytes and a wrong SHA-256, so it was not kept")
@@ -306,7 +300,7 @@ def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Pro
             while block := reading.read(CHUNK):
                 writing.write(block)
                 progress(f"copying {source.name}", writing.tell(), size)
-    if _digest(copy) != wanted.sha256:
+    if sha256_of(copy) != wanted.sha256:
         copy.unlink()
         raise WeightsError(f"{source} has a wrong SHA-256, so it was not taken; {other}")
     os.replace(copy, target)

@@ -21,6 +21,7 @@ def open_model(
     cache: bool = True,
     ledger: Ledger | None = None,
     price: Price | Prices | None = None,
+    together: int = 1,
 ) -> LanguageModel:
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
@@ -29,19 +30,28 @@ def open_model(
     adapter in place of its own, if any. Weights are loaded when they are first used; those that ``name`` itself names
     must be there now. ``none`` is a model that cannot be asked. ``cache`` keeps replies between runs;
     ``ledger`` counts calls, tokens and dollars at ``price``, which may be a table of prices by model, and holds them to
-    its budget; several models may share one.
-    Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
+    its budget; several models may share one. A local model runs up to ``together`` calls at once.
+    Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``, and ``InputError`` for a table
+    without the model.
     """
-    model = _bare(_spec(name, base))
+    model = _bare(_spec(name, base), together)
+    if isinstance(model, NoModel):
+        return model  # nothing to cache or count, and steps that look for it find it
     if name and not name.startswith("+"):
         _look_for(name)  # a recipe may come to it only after minutes
     if ledger is not None or price is not None:
-        model = Metered(model, ledger or Ledger(), price.of(model.name) if isinstance(price, Prices) else price)
+        model = Metered(model, ledger or Ledger(), _price_of(model, price))
     if cache:
         from sqljury.llm.cache import Cached
 
         model = Cached(model, models.cache_dir() / CACHE_FILE)
     return model
+
+
+def _price_of(model: LanguageModel, price: Price | Prices | None) -> Price | None:
+    if not isinstance(price, Prices):
+        return price
+    return price.of(model.name) if model.name == NoModel.name else price.needed(model.name)
 
 
 def by_names(
@@ -61,7 +71,7 @@ def _spec(name: str | None, base: str | None) -> str:
 
 def _look_for(spec: str) -> None:
     name, _ = adapters.parse(spec)
-    if not _is_service(name) and name != NoModel.name:
+    if not _is_service(name):
         models.present(name)
 
 
@@ -69,7 +79,7 @@ def _is_service(name: str) -> bool:
     return name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf")
 
 
-def _bare(spec: str) -> LanguageModel:
+def _bare(spec: str, together: int) -> LanguageModel:
     if spec.startswith("vllm:"):
         from sqljury.llm.vllm import VllmModel
 
@@ -86,4 +96,4 @@ def _bare(spec: str) -> LanguageModel:
         return open_api_model(name)
     from sqljury.llm.local import LocalModel
 
-    return LocalModel(name, adapter=adapter)
+    return LocalModel(name, adapter=adapter, together=together)

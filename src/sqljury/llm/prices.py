@@ -24,9 +24,18 @@ class Prices:
     by_name: Mapping[str, Price]
 
     def of(self, model: str) -> Price | None:
-        """The price of this model, None where the table has none."""
+        """The price of this model, or of the model that its adapter is for; None where the table has none."""
         fitting = [name for name in self.by_name if name == model or fnmatchcase(model, name)]
-        return self.by_name[max(fitting, key=lambda name: (name == model, len(name)))] if fitting else None
+        if fitting:
+            return self.by_name[max(fitting, key=lambda name: (name == model, len(name)))]
+        base, plus, _ = model.rpartition("+")
+        return self.of(base) if plus else None
+
+    def needed(self, model: str) -> Price:
+        """The price of this model; raises ``InputError`` where the table has none."""
+        if (price := self.of(model)) is None:
+            raise InputError(f"the table of prices has none for the model {model!r}; add it, 0 where it costs nothing")
+        return price
 
 
 def load(path: str | Path) -> Prices:

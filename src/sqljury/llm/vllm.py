@@ -7,7 +7,6 @@ A reply may differ in its last digits, and then in its words, with what was batc
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import queue
 import threading
@@ -19,6 +18,7 @@ from typing import Any, Final, Unpack
 
 from sqljury.errors import CancelledError, ContextLengthError, MissingExtraError, ModelError, WeightsError
 from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, Token
+from sqljury.resources import sha256_of
 from sqljury.types import Cost
 
 PREFIX: Final = "vllm:"
@@ -253,8 +253,7 @@ def _completion(output: Any, top: int) -> Completion:
 
 def _digest(folder: Path) -> str:
     try:
-        with (folder / _ADAPTER).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return sha256_of(folder / _ADAPTER)
     except OSError:
         raise WeightsError(
             f"{folder} holds no {_ADAPTER}; vLLM takes adapters in peft's form, as sqljury train writes them"

@@ -62,11 +62,13 @@ def checked(found: Checked) -> dict[str, Any]:
 
 
 def schema(known: Description, tables: Sequence[str]) -> tuple[str, list[str]]:
-    """The schema as CREATE TABLE, as far as it fits, and the tables that it leaves out."""
+    """The schema as CREATE TABLE, as far as it fits, and the tables that it leaves out, none if it has none."""
     wanted = {name.casefold() for name in tables}
     names = [table.name for table in known.schema.tables if not wanted or table.name.casefold() in wanted]
     text = render(only_tables(known.schema, names), max_chars=SCHEMA_CHARS)
-    return text, [name for name in names if name not in text]
+    known_names = {table.name.casefold() for table in known.schema.tables}
+    unknown = [f"{name[:CELL_CHARS]} (no such table)" for name in tables if name.casefold() not in known_names]
+    return text, [*(name for name in names if name not in text), *(unknown if names else [])]
 
 
 def objects(found: Sequence[Found]) -> list[dict[str, Any]]:

@@ -6,16 +6,14 @@ model meet. Work is done in threads; a call that its client cancels is stopped.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from typing import Annotated, Any, Final, TypeVar
 
-import anyio
-import anyio.from_thread
-import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -28,13 +26,18 @@ from sqljury.context import Progress, silent
 from sqljury.errors import InputError, NoAnswerError, SqljuryError
 from sqljury.mcp import readings, replies
 from sqljury.mcp.databases import Databases
+from sqljury.parallel.jobs import BusyError, EndingError, Following, Jobs, OverdueError
 from sqljury.types import Answer
 
 MAX_TEXT: Final = 20_000
 """Characters of a question or a query."""
 MAX_ROWS: Final = 1_000
-AT_ONCE: Final = 8
-"""Calls that work at the same time; others wait."""
+WORKERS: Final = 8
+QUEUE: Final = 64
+SECONDS: Final = 300.0
+"""What a server takes on where it is not told: calls worked on at once, calls that wait, and the time of one."""
+PROGRESS_SECONDS: Final = 10.0
+"""How long a client may take to read of a step."""
 ANSWERS: Final = 32
 """Answers that are kept while a client asks its user which reading is meant."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -56,10 +59,13 @@ T = TypeVar("T")
 Work = Callable[[Session], T]
 
 
-def build(databases: Databases, version: str = "") -> MCPServer[Any]:
-    """The server for these databases, not yet running; the caller closes them after it."""
+def build(databases: Databases, version: str = "", jobs: Jobs | None = None) -> MCPServer[Any]:
+    """The server for these databases, not yet running; the caller closes them after it.
+
+    Calls take their clients' turns in ``jobs``.
+    """
     server: MCPServer[Any] = MCPServer("sqljury", instructions=_INSTRUCTIONS, version=version, log_level="ERROR")
-    tools = Tools(databases)
+    tools = Tools(databases, jobs or Jobs(WORKERS, QUEUE, SECONDS, shared=False))
     for tool in (
         *(tools.ask, tools.execute_sql, tools.search_objects),
         *(tools.check_sql, tools.describe_database, tools.list_databases),
@@ -137,9 +143,8 @@ class _Door:
 class Tools:
     """The tools, as the server registers them: names, texts and arguments are what an agent sees."""
 
-    def __init__(self, databases: Databases) -> None:
-        self._whole = databases
-        self._limiter: anyio.CapacityLimiter | None = None
+    def __init__(self, databases: Databases, jobs: Jobs) -> None:
+        self._whole, self._jobs = databases, jobs
         self._answered: OrderedDict[tuple[str, ...], Answer] = OrderedDict()
 
     @property
@@ -231,38 +236,46 @@ class Tools:
             return {"name": name, "error": str(error)}
 
     async def _run(self, work: Work[T], database: str, context: Context[Any, Any] | None = None) -> T:
-        """What ``work`` gives for a session on the database, in a thread; raises ``ToolError`` with what went wrong."""
-        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
-        cancel = threading.Event()
-        progress = silent if context is None else _reporter(context)
-        databases = self._databases
+        """What ``work`` gives for a session on the database, in the client's turn; raises ``ToolError`` for faults."""
+        name, databases = _CLIENTS.get(("", self._whole))
+        progress = silent if context is None else _reporter(context, asyncio.get_running_loop())
 
-        def job() -> T:
-            return work(databases.session(database, progress, cancel))
+        def job(following: Following) -> T:
+            return work(databases.session(database, progress, following.cancel))
 
         try:
-            return await anyio.to_thread.run_sync(job, abandon_on_cancel=True, limiter=self._limiter)
+            return await self._jobs.start(name, job)
+        except BusyError:
+            wait = self._jobs.retry_after
+            raise ToolError(f"the server is busy: too many calls wait; call again in {wait} seconds") from None
+        except OverdueError:
+            raise ToolError("no answer within the server's time limit, waiting included; ask for less") from None
+        except EndingError:
+            raise ToolError("the server is shutting down; call again when it is back") from None
         except NoAnswerError as error:
             tried = "; ".join(sorted({str(one.result.error) for one in error.candidates if one.result.error})[:3])
             raise ToolError(databases.said(f"{error} ({tried})" if tried else str(error))) from None
         except (SqljuryError, ToolError) as error:
             raise ToolError(databases.said(str(error))) from None
-        finally:
-            cancel.set()  # where the client has cancelled, the thread is still at work
 
 
-def _reporter(context: Context[Any, Any]) -> Callable[[Progress], None]:
-    """Progress as MCP notifications; counted up, as the protocol wants it."""
+def _reporter(context: Context[Any, Any], loop: asyncio.AbstractEventLoop) -> Callable[[Progress], None]:
+    """Progress as MCP notifications, sent from threads; counted up, as the protocol wants it."""
     count = 0
 
     def report(at: Progress) -> None:
         nonlocal count
         count += 1
         step = f"{at.step} ({at.done}/{at.total})" if at.total > 1 else at.step
+        sending = context.report_progress(float(count), None, step)
         try:
-            anyio.from_thread.run(context.report_progress, float(count), None, step)
-        except RuntimeError:  # the call was cancelled, or its client is gone
+            sent = asyncio.run_coroutine_threadsafe(sending, loop)
+        except RuntimeError:  # the server has ended
+            sending.close()
             return
+        with contextlib.suppress(Exception):  # the call was cancelled, or its client is gone
+            sent.result(PROGRESS_SECONDS)
+        sent.cancel()
 
     return report
 

@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqljury.db.base import Database, Runs
 from sqljury.db.connect import connect
+from sqljury.errors import DatabaseError
 from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, judge
+from sqljury.parallel.crew import Crew
+from sqljury.parallel.processes import Tell, Work, map_processes
+from sqljury.resources import write_whole
+from sqljury.schema.introspect import introspect
 from sqljury.sql.mutate import MAX_NEIGHBOURS, neighbours
 from sqljury.sql.resolve import column_names
 from sqljury.sql.tree import facts_of, tree_of
 from sqljury.testing.cells import sampled, sources
 from sqljury.testing.fuzz import fuzz
-from sqljury.testing.store import SCRATCH, VERSION, Entry, Member, file_hash, query_hash, write_database
+from sqljury.testing.store import VERSION, Entry, Member, file_hash, query_hash, write_database
 from sqljury.testing.ties import Ranked, decided, ranked
 from sqljury.types import Limits, Schema
 
@@ -47,6 +53,28 @@ class Settings:
 
 
 DEFAULT: Final = Settings()
+
+
+class Job(NamedTuple):
+    """A database, by its name and its file, and the gold queries that its suite is for."""
+
+    name: str
+    database: Path
+    golds: tuple[str, ...]
+
+
+class Built(NamedTuple):
+    """A suite, with the content of its files."""
+
+    name: str
+    entry: Entry
+    files: dict[str, bytes]
+
+    def save(self, folder: Path) -> None:
+        """Write the files; those of an earlier suite there that are not written again stay."""
+        (folder / self.name).mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            write_whole(folder / self.name / name, content)
 
 
 class Reading(NamedTuple):
@@ -78,6 +106,44 @@ def inputs_hash(schema: Schema, database: Path, golds: Iterable[str], settings: 
     return sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
 
 
+def build_all(
+    jobs: Sequence[Job],
+    settings: Settings = DEFAULT,
+    processes: int | Crew = 1,
+    on_built: Callable[[Built], None] = lambda _: None,
+) -> list[Built]:
+    """The suites of several databases, in as many processes, or by a crew, which needs no folder of the suite's.
+
+    ``on_built`` gets each suite as soon as it is built. Raises ``DatabaseError`` as ``build`` does.
+    """
+    files = [job.database for job in jobs]
+    builder = _Builder(settings)
+    return map_processes(
+        builder.begin, jobs, builder.lost, silence=inf, processes=processes, on_result=on_built, files=files
+    )
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """The work of one process."""
+
+    settings: Settings
+
+    def begin(self) -> Work[Job, Built]:
+        return self._built
+
+    def lost(self, job: Job, why: str, _: object) -> Built:
+        raise DatabaseError(f"{job.database}: its suite cannot be built; {why}")
+
+    def _built(self, job: Job, _: Tell) -> Built:
+        with connect(job.database) as own:
+            schema = introspect(own)
+        with tempfile.TemporaryDirectory(prefix="sqljury-suite-") as folder:
+            entry = build(schema, job.database, job.golds, Path(folder), self.settings)
+            files = {member.file: (Path(folder) / member.file).read_bytes() for member in entry.members}
+        return Built(job.name, entry, files)
+
+
 def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, settings: Settings = DEFAULT) -> Entry:
     """Write the suite for these gold queries into ``folder`` and describe it; the user's database is only read.
 
@@ -95,7 +161,7 @@ def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, se
         for sql in distinct
     ]
     with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=SCRATCH)))
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
         candidates = []
         for number in range(settings.candidates):
             seed = f"{settings.seed}|{schema.name}|{number}"

@@ -1,1 +1,1 @@
-"""Work on many items at once: threads, processes."""
+"""Work on many items at once: threads, processes, workers of a cluster."""

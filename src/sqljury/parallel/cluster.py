@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqljury.errors import ClusterError, InputError, MissingExtraError
-from sqljury.parallel.crew import Message, Start, Threaded, Worker
+from sqljury.parallel.crew import Message, Start, Threaded, Work, Worker
 
 LOCAL: Final = "local"
 AUTO: Final = "auto"
@@ -53,7 +54,7 @@ class Cluster:
 
     def begin(self, start: Start[Any, Any]) -> Worker:
         """An actor, wherever the cluster has room for it; it may have to wait for that."""
-        return _Actor(self._ray, start, self.slots, self._needs)
+        return _Actor(self._ray, _InFolder(start, os.getcwd()), self.slots, self._needs)
 
     def heard(self, pool: Sequence[Worker], seconds: float) -> list[tuple[Worker, list[Message] | str]]:
         """What actors say; raises ``ClusterError`` where workers die one after the other and none has said a thing."""
@@ -104,7 +105,7 @@ def _connected(address: str, workers: int) -> Any:
     starts = _STARTS if address == LOCAL else 1
     for start in range(1, starts + 1):
         try:
-            ray.init(**quiet) if address == LOCAL else ray.init(address, **quiet)
+            ray.init(address, **quiet)  # Ray too calls it local, and without it takes a cluster that it finds
             break
         except Exception as error:  # Ray raises no kind of its own where it does not start
             ray.shutdown()
@@ -112,6 +113,19 @@ def _connected(address: str, workers: int) -> Any:
                 cause = str(error).strip().partition("\n")[0]
                 raise ClusterError(f"--cluster {address}: Ray cannot be reached or started: {cause}") from None
     return ray
+
+
+@dataclass(frozen=True)
+class _InFolder:
+    """``start`` in the driver's folder, if the actor's machine has it too, so that relative paths hold."""
+
+    start: Start[Any, Any]
+    folder: str
+
+    def __call__(self) -> Work[Any, Any]:
+        with suppress(OSError):
+            os.chdir(self.folder)
+        return self.start()
 
 
 class _Actor:

@@ -31,6 +31,9 @@ Work = Callable[[T, Tell], R]
 Start = Callable[[], Work[T, R]]
 """Makes a worker's work function, where the worker is."""
 
+ATTEMPTS: Final = 3
+"""How often an item is begun whose worker is gone, where that says nothing of the item."""
+
 BLOCK: Final = 16
 """A rest of fewer items of one kind is not split, where items are quick."""
 
@@ -176,6 +179,7 @@ class _Sharing(Generic[T, R]):
     def _listen(self) -> Iterator[tuple[int, R]]:
         earliest = min(place.heard_at for place in self.pool) + self.silence
         places = {id(place.worker): place for place in self.pool}
+        failures: list[BaseException] = []
         for worker, said in self.crew.heard(
             [place.worker for place in self.pool], max(0.0, earliest - time.monotonic())
         ):
@@ -185,15 +189,18 @@ class _Sharing(Generic[T, R]):
                 continue
             place.heard_at = time.monotonic()
             for message in said:
-                yield from self._take(place, message)
+                if message.kind == "failed":  # raised at the end: what others have done and told is not lost
+                    failures.append(message.payload)
+                else:
+                    yield from self._take(place, message)
+        if failures:
+            raise failures[0]
         for place in places.values():
             silent = time.monotonic() - place.heard_at
             if silent > self.silence:
-                yield from self._gone(place, f"did not end within {silent:.0f} s and was killed")
+                yield from self._gone(place, hung(silent))
 
     def _take(self, place: _Place[T], message: Message) -> Iterator[tuple[int, R]]:
-        if message.kind == "failed":
-            raise message.payload
         if message.kind == "done":
             del place.held[message.number]
             place.progress.pop(message.number, None)
@@ -211,6 +218,11 @@ class _Sharing(Generic[T, R]):
         for number, item in place.held.items():
             if self.begun[number] >= self.attempts:
                 yield number, self.lost(item, why, place.progress.get(number))
+
+
+def hung(seconds: float) -> str:
+    """Why a worker was killed that has shown no sign of life for so long."""
+    return f"did not end within {seconds:.0f} s and was killed"
 
 
 class Threads:

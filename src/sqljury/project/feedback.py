@@ -15,11 +15,11 @@ from typing import Any, Final
 from sqljury.datasets.reading import Document, json_lines
 from sqljury.datasets.reading import field as field_of
 from sqljury.errors import NotesError, ProjectError
-from sqljury.language.instructions import instructions
-from sqljury.language.words import content_words, words
+from sqljury.language.instructions import Instruction, instructions
+from sqljury.language.words import FORM_WORDS, UNSPACED, content_words, words
 from sqljury.project.folder import FEEDBACK, Known, Project
 from sqljury.resources import must_write, write_whole
-from sqljury.schema.notes_files import parse_yaml, read_glossary
+from sqljury.schema.notes_files import parse_glossary, parse_yaml, read_glossary
 from sqljury.sql.resolve import used
 from sqljury.types import Schema
 
@@ -171,15 +171,28 @@ def _knowledge(project: Project, known: Known, entries: Iterable[Feedback], prop
         for instruction in instructions(entry.comment):
             if instruction.term and instruction.term.casefold() not in terms:
                 terms.add(instruction.term.casefold())
-                path = project.glossary_file(known.name)
-                pair = (json.dumps(text, ensure_ascii=False) for text in (instruction.term, instruction.meaning))
-                line = f"{': '.join(pair)}\n"
-                proposal.texts[path] = _ended(_text(proposal, path)) + line
+                _add_term(project.glossary_file(known.name), instruction, entry.place, proposal)
             elif instruction.is_rule and instruction.text not in known.notes.rules:
                 _add_rule(project.notes_file(known.name), instruction.text, entry.place, proposal)
             elif not instruction.term and not instruction.is_rule:
                 proposal.left_out.append(f"{entry.place}: is neither a definition nor a rule: {instruction.text[:120]}")
     return terms
+
+
+def _add_term(path: Path, term: Instruction, place: str, proposal: Proposal) -> None:
+    """A line of the glossary, which databases may share; left out where the file has them in another form."""
+    text = _text(proposal, path)
+    pair = (json.dumps(one, ensure_ascii=False) for one in (term.term, term.meaning))
+    new = f"{_ended(text)}{': '.join(pair)}\n"
+    try:
+        known = {one.casefold() for one, _ in parse_glossary(text).glossary}
+        if term.term.casefold() in known:
+            return
+        parse_glossary(new)
+    except NotesError:
+        proposal.left_out.append(f"{place}: write the term into {path.name} yourself: {term.text[:120]}")
+    else:
+        proposal.texts[path] = new
 
 
 def _add_rule(path: Path, rule: str, place: str, proposal: Proposal) -> None:
@@ -224,7 +237,7 @@ def _missing(known: Known, entries: Sequence[Feedback], schema: Schema, proposed
         for entry in wrong
         if not entry.correction
         for word in dict.fromkeys(content_words(entry.question))
-        if word not in explained and not word.isdigit()
+        if word not in explained and word not in FORM_WORDS and _is_a_word(word)
     )
     columns = [
         f"{_questions(count)} went wrong for want of a note on {table}.{column}: say in the notes what it holds"
@@ -235,6 +248,11 @@ def _missing(known: Known, entries: Sequence[Feedback], schema: Schema, proposed
         for word, count in unknown.most_common(MISSING_SHOWN)
     ]
     return columns + terms
+
+
+def _is_a_word(text: str) -> bool:
+    """No number, and no single letter of a script that writes words in letters."""
+    return not text.isdigit() and (len(text) > 1 or text >= UNSPACED)
 
 
 def _columns(schema: Schema, sql: str) -> set[tuple[str, str]]:

@@ -19,6 +19,7 @@ from sqljury.project.settings import NAME, DatabasePart, Settings, expanded, rea
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import read_bird, read_glossary, read_yaml
 from sqljury.types import Privacy, Question
+from sqljury.types.question import LEVELS
 
 SETTINGS: Final = "sqljury.toml"
 NOTES: Final = "notes.yaml"
@@ -89,6 +90,12 @@ class Project:
         """The database that is asked where none is named: the one so marked, or the only one; else empty."""
         return self.settings.default or (self.names[0] if len(self.names) == 1 else "")
 
+    @property
+    def privacy(self) -> Privacy:
+        """The strictest privacy of the databases: that of a run over all of them."""
+        said = (part.privacy or self.settings.privacy for part in self.settings.databases.values())
+        return min(said, key=LEVELS.index, default=self.settings.privacy)
+
     def database(self, name: str = "") -> Known:
         """What is known of a database, by default the default one.
 
@@ -139,7 +146,8 @@ class Project:
             raise ProjectError(f"{self.folder}: has no approved examples; add some to {EXAMPLES}")
         content = [(one.id, one.question.text, one.gold_sql) for one in examples], sorted(notes.items())
         digest = hashlib.sha256(repr(content).encode()).hexdigest()[:16]
-        return Benchmark("project", self.folder.name, self.folder, ".", tuple(examples), digest, {}), notes
+        dataset = Benchmark("project", self.folder.name, self.folder, ".", tuple(examples), digest, {}, self.privacy)
+        return dataset, notes
 
     def is_sqlite(self, name: str) -> bool:
         """Whether a database is a file of SQLite."""
@@ -230,9 +238,3 @@ def load(folder: str | os.PathLike[str]) -> Project:
 def is_name(text: str) -> bool:
     """Whether this may be the name of a database in a folder: it is neither a path with a suffix nor a URL."""
     return NAME.fullmatch(text) is not None
-
-
-def check(project: Project) -> None:
-    """Read every file of the folder; raises what ``Project.database`` raises."""
-    for name in project.names:
-        project.database(name)

@@ -122,6 +122,11 @@ def expanded(url: str, place: str) -> str:
     return _VARIABLE.sub(value, url)
 
 
+def variables(url: str) -> list[str]:
+    """The environment variables that ``expanded`` puts into a URL."""
+    return list(dict.fromkeys(_VARIABLE.findall(url)))
+
+
 @cache
 def _adapter() -> TypeAdapter[Settings]:
     from pydantic import TypeAdapter

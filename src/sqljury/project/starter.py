@@ -25,7 +25,7 @@ _DATABASE: Final = """
 [databases.{name}]
 url = {url}
 # schemas = ["public"]
-# recipe = "light"
+# recipe = "fast"
 # [databases.{name}.access]
 # deny = ["customer.ssn"]
 # mask = ["*.email"]
@@ -101,12 +101,11 @@ def name_of(url: str) -> str:
 
 
 def _placed(folder: Path, url: str) -> str:
-    """A path as seen from the folder where it lies in it, else the whole path; a URL as it is."""
+    """A path as seen from the folder, so that the file is right in another clone too; a URL as it is."""
     if "://" in url:
         return url
-    path = Path(os.path.expanduser(url)).resolve()
-    home = folder.resolve()
-    return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
+    path, home = Path(os.path.expanduser(url)).resolve(), folder.resolve()
+    return os.path.relpath(path, home) if path.drive == home.drive else str(path)
 
 
 def _without_password(name: str, url: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ of contradicting ones the first of these sources wins.
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -69,6 +70,14 @@ class Notes:
     joins: tuple[Join, ...] = ()
     unmatched: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what the notes say, wherever their files are."""
+        items = [replace(one, where="") for one in self.items]
+        joins = [replace(one, where="") for one in self.joins]
+        said = repr((items, joins, self.glossary, self.formulas, self.rules))
+        return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     def __add__(self, other: Notes) -> Notes:
         """The union; ``other`` overrides where they differ."""

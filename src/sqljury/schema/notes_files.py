@@ -67,8 +67,7 @@ def read_yaml(path: str | os.PathLike[str]) -> Notes:
 
 def read_glossary(path: str | os.PathLike[str]) -> Notes:
     """The notes in a YAML file of terms and their meanings, ``term: meaning``; raises as ``read_yaml`` does."""
-    name = str(path)
-    return Notes(glossary=_Reader(name).pairs(_tree(_text_of(path), name), "the glossary"))
+    return parse_glossary(_text_of(path), str(path))
 
 
 def _text_of(path: str | os.PathLike[str]) -> str:
@@ -96,6 +95,11 @@ def parse_yaml(text: str, name: str = "notes.yaml") -> Notes:
         joins=reader.joins(sections.get("joins"), sections.get("not_joins")),
         rules=tuple(text for text, _ in reader.texts(sections.get("rules"), "rules")),
     )
+
+
+def parse_glossary(text: str, name: str = "glossary.yaml") -> Notes:
+    """The notes in a YAML text of terms, called ``name`` in messages; raises ``NotesError`` as ``read_yaml`` does."""
+    return Notes(glossary=_Reader(name).pairs(_tree(text, name), "the glossary"))
 
 
 class Node(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Final
 from sqljury.schema.index import Hit, Index, Scores
 from sqljury.schema.render import render
 from sqljury.schema.sizes import Sizes, estimate_tokens
-from sqljury.types import Question, Schema
+from sqljury.types import Schema
 from sqljury.types.schema import Form, subset
 
 PROMPT_TOKENS: Final = 6_000
@@ -152,27 +152,7 @@ class _Choice:
         return [columns[at].name for at in sorted(range(len(columns)), key=lambda at: (-scores[at], at))]
 
 
-def fit(
-    schema: Schema,
-    question: Question,
-    max_chars: int,
-    *,
-    form: Form = "ddl",
-    hits: Iterable[Hit] = (),
-    indexes: Indexes | None = None,
-) -> Schema:
-    """The schema if its smallest form has at most ``max_chars`` characters, else the part the question needs.
-
-    That part has at most ``PROMPT_TOKENS`` tokens. ``hits`` are columns that hold values named in the question;
-    ``indexes`` caches the index of the schema.
-    """
-    if _short(schema, max_chars):
-        return schema
-    index = (indexes or Indexes()).of(schema)
-    return retrieve(index, f"{question.text}\n{question.evidence}", hits=hits, form=form)
-
-
-def _short(schema: Schema, max_chars: int) -> bool:
+def is_short(schema: Schema, max_chars: int) -> bool:
     """Whether its smallest form has at most so many characters; stops rendering beyond them."""
     total = 0
     for table in schema.tables:

@@ -13,13 +13,26 @@ from sqljury.sql.differences import Difference, Kind
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.phrases import Phrases
 from sqljury.sql.resolve import table_named
-from sqljury.types import Result, Schema
+from sqljury.types import Column, Result, Schema
 
 Senses = tuple[str, str, str]
 """Words of the question, and what the first and the second query take them to mean."""
 
-_DATED: Final = re.compile(r"date|time|year|month|day|(?:^|_)(?:on|at|since)$", re.IGNORECASE)
-_NUMBERED: Final = re.compile(r"(?:^|_)(?:id|no|nr|num|number|code|seq|serial|rank|version)$|id$", re.IGNORECASE)
+_DATE_WORDS: Final = """
+    date time datetime timestamp day month year datum zeit geburtstag monat jahr fecha hora mes jour heure mois annee
+    giorno mese anno
+"""
+_DATED: Final = frozenset(_DATE_WORDS.split())
+_DATED_END: Final = ("date", "time", "day", "month", "year", "datum", "zeit", "monat", "jahr")
+"""A word may end with one, where names have neither humps nor underscores: ``orderdate``."""
+_NOT_DATED: Final = frozenset({"candidate", "mandate"})
+_SINCE: Final = frozenset({"on", "at", "since", "am"})
+"""Last words of names of dates."""
+_DATE_TYPE: Final = re.compile(r"date|time", re.IGNORECASE)
+_NUMBERED: Final = frozenset(
+    {"id", "no", "nr", "num", "number", "nummer", "numero", "code", "seq", "sequence", "serial", "rank", "version"}
+)
+"""Last words of names of numbers that are given in turn."""
 
 
 def senses(found: Difference, question: str, schema: Schema, results: tuple[Result, Result]) -> Senses | None:
@@ -57,7 +70,7 @@ class _Asked:
         sides = (self._left, self._right)
         if any(self._is_named(node) for node in sides):
             return None
-        of_time = all(self._is_dated(node) or _NUMBERED.search(self._spelled(node)) for node in sides)
+        of_time = all(self._is_dated(node) or self._is_numbered(node) for node in sides)
         if not of_time and any(self._is_dated(node) or self._is_key(node) for node in sides):
             return None
         word = ambiguity.superlative(self._question, of_time=of_time)
@@ -69,7 +82,16 @@ class _Asked:
         return "highest" if self._found.descending else "lowest"
 
     def _is_dated(self, node: exp.Expr) -> bool:
-        return bool(_DATED.search(self._spelled(node)))
+        """Whether a column holds dates or times, by its type or its name."""
+        column, named = self._column_of(node), words(self._spelled(node))
+        typed = column is not None and _DATE_TYPE.search(column.type) is not None
+        ends = any(word.endswith(_DATED_END) and word not in _NOT_DATED for word in named)
+        return typed or ends or not _DATED.isdisjoint(named) or not _SINCE.isdisjoint(named[-1:])
+
+    def _is_numbered(self, node: exp.Expr) -> bool:
+        """Whether a column holds numbers that are given in turn, by its name."""
+        last = "".join(words(self._spelled(node))[-1:])
+        return last in _NUMBERED or (last.endswith("id") and self._is_key(node))
 
     def _measure(self) -> Senses | None:
         """``how many`` or ``most``: rows, or the sum of a column that the question does not name."""
@@ -83,7 +105,7 @@ class _Asked:
             noun = ambiguity.after(self._question, word) if word else ""
         if noun in words(columns[0].table):  # how many orders: its rows
             return None
-        rows = f"the number of rows of {text.printable(columns[0].table)}"
+        rows = f"the number of rows of {self._table(columns[0].table)}"
         return self._both(word, lambda node: self._said(node) if isinstance(node, exp.Sum) else rows)
 
     def _repeated(self) -> Senses | None:
@@ -93,7 +115,7 @@ class _Asked:
             return None
         names = [self._spelled(item) for item in shape.items if isinstance(item, exp.Column)]
         word = ambiguity.repeated(self._question, names, words(shape.tables[0]))
-        return self._more(word, f"one row for every row of {text.printable(shape.tables[0])}", "equal rows once")
+        return self._more(word, f"one row for every row of {self._table(shape.tables[0])}", "equal rows once")
 
     def _counted(self) -> Senses | None:
         """``how many products were sold``: different ones, or each as often as it was sold."""
@@ -103,7 +125,7 @@ class _Asked:
         if len(columns) != 1 or noun not in words(self._spelled(columns[0])) or noun in words(columns[0].table):
             return None
         once = f"each {self._said(columns[0])} counted once"
-        rows = f"every row of {text.printable(columns[0].table)} counted"
+        rows = f"every row of {self._table(columns[0].table)} counted"
         return self._both(word, lambda node: once if isinstance(node, exp.Distinct) else rows)
 
     def _bound(self) -> Senses | None:
@@ -153,7 +175,7 @@ class _Asked:
 
     def _absent(self) -> Senses | None:
         """``each``: with those that have no row in another table, or without."""
-        table = text.printable(self._left.text("table"))
+        table = self._table(self._left.text("table"))
         return self._more(
             ambiguity.whole(self._question), f"those without a row in {table} too", f"only those with a row in {table}"
         )
@@ -182,9 +204,17 @@ class _Asked:
 
     def _spelled(self, node: exp.Expr) -> str:
         """A column's name as the schema spells it."""
+        column = self._column_of(node)
+        return node.name if column is None else column.name
+
+    def _column_of(self, node: exp.Expr) -> Column | None:
         table = table_named(self._schema, node.text("table"))
-        known = table.columns if table is not None else ()
-        return next((one.name for one in known if one.name.lower() == node.name), node.name)
+        return next((one for one in table.columns if one.name.lower() == node.name), None) if table else None
+
+    def _table(self, name: str) -> str:
+        """A table's name as the schema spells it."""
+        table = table_named(self._schema, name)
+        return text.printable(name if table is None else table.name)
 
     def _is_named(self, node: exp.Expr) -> bool:
         """Whether the question has the words of a column's name, apart from those of its table's."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, parse_one, quiet
+from sqljury.sql.provenance.phrases import Phrases
 from sqljury.types import Schema
 
 TRIED: Final = 5
@@ -77,7 +78,7 @@ def _must_hold(node: exp.Expr) -> bool:
 
 @quiet()
 def loosened(sql: str, schema: Schema, rows: Rows) -> list[str]:
-    """Lines such as ``without the condition x = 1 there are 12 rows``, for single conditions of WHERE and HAVING.
+    """Lines such as ``without the condition x is 1 there are 12 rows``, for single conditions of WHERE and HAVING.
 
     ``rows`` runs a query and returns how many rows it has, with ``or more`` where a limit cut them; None ends the
     search.
@@ -90,7 +91,8 @@ def loosened(sql: str, schema: Schema, rows: Rows) -> list[str]:
             if count is None:
                 break
             if count != "0 rows":
-                found.append(f"without the condition {_shown(condition, schema.dialect)} there {_are(count)}")
+                said = text.remark(Phrases(schema).condition(condition), _CONDITION_CHARS)
+                found.append(f"without the condition {said} there {_are(count)}")
         return found
 
     return _read(sql, schema, lines)

@@ -61,6 +61,16 @@ Of Spider's gold queries and predictions none takes more than 2.7 steps a word, 
 any honest form takes 1.1 a word. Joins that leave all their ON clauses to the end double the work with each table: 12
 tables pass."""
 
+MAX_READ_CHARS: Final = 16 * 1024
+MAX_READ_WORDS: Final = 4_000
+READ_STEPS: Final = 8_000
+"""Bounds for what is to be understood (``parse_one``, ``read_query``): it is read several times, and its parts are
+compared with one another. 64 KiB took judges 10 to 30 s. What is longer runs, but its text counts as unread."""
+
+KEPT_TREES: Final = 128
+KEPT_CHARS: Final = 2_000
+"""Trees of the latest queries are kept, of those up to this length: some 50 KB each, at most 0.5 MB."""
+
 MAX_COMPILED_STEPS: Final = 2_000_000
 """Estimated steps, where sqlglot is compiled (extra ``fast``) and cannot be metered."""
 
@@ -124,13 +134,13 @@ def tokenize(sql: str, dialect: str) -> list[Any]:
         raise
 
 
-def parse_tokens(tokens: list[Any], sql: str, dialect: str) -> list[exp.Expr | None]:
-    """The statements of ``tokens``, which are the words of ``sql``.
+def parse_tokens(tokens: list[Any], sql: str, dialect: str, steps: int = 0) -> list[exp.Expr | None]:
+    """The statements of ``tokens``, which are the words of ``sql``, in ``steps``, or as many as honest SQL may take.
 
     Raises ``TooManyStepsError``, and what sqlglot raises for bad SQL.
     """
     _check_nesting(tokens)
-    meter = _Meter(BASE_STEPS + STEPS_PER_PART * len(tokens))
+    meter = _Meter(steps or BASE_STEPS + STEPS_PER_PART * len(tokens))
     metered = _metered(dialect, meter)
     if metered is None:
         _check_compiled(tokens)
@@ -154,13 +164,30 @@ def parse(sql: str, dialect: str) -> list[exp.Expr | None]:
 
 
 def parse_one(sql: str, dialect: str) -> exp.Expr:
-    """The one statement of ``sql``; raises as ``parse`` does, ``SqlglotError`` too when there is none or another."""
-    from sqlglot import exp
+    """The one statement of ``sql``; raises as ``parse`` does, ``SqlglotError`` too when there is none or another.
 
-    statements = [tree for tree in parse(sql, dialect) if not isinstance(tree, exp.Semicolon)]
-    if len(statements) != 1 or statements[0] is None:
-        raise errors.ParseError(f"{len(statements)} statements where one is expected")
-    return statements[0]
+    ``TooManyStepsError`` also beyond ``MAX_READ_WORDS`` and the bounds beside it. The tree is the caller's own: a query
+    is read five times and more on its way to an answer, and a tree takes fewer steps to copy than to make.
+    """
+    poll()
+    return _kept(sql, dialect).copy() if len(sql) <= KEPT_CHARS else _read(sql, dialect)
+
+
+@functools.lru_cache(maxsize=KEPT_TREES)
+def _kept(sql: str, dialect: str) -> exp.Expr:
+    """The tree of ``parse_one``, which nobody may change."""
+    return _read(sql, dialect)
+
+
+def _read(sql: str, dialect: str) -> exp.Expr:
+    tokens = tokenize(sql, dialect) if len(sql) <= MAX_READ_CHARS else []
+    if len(sql) > MAX_READ_CHARS or len(tokens) > MAX_READ_WORDS:
+        raise TooManyStepsError("the query is too long to be understood")
+    read = [tree for tree in parse_tokens(tokens, sql, dialect, READ_STEPS) if not isinstance(tree, exp.Semicolon)]
+    if len(read) != 1 or read[0] is None:
+        raise errors.ParseError(f"{len(read)} statements where one is expected")
+    check_writable(read[0], dialect)
+    return read[0]
 
 
 def read_query(sql: str, dialect: str) -> exp.Query | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql.parse import errors, exp, parse, parse_one, quiet, scopes
+from sqljury.sql.parse import errors, exp, parse_one, quiet, scopes
 from sqljury.types import ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
@@ -236,7 +236,7 @@ def used(schema: Schema, queries: Iterable[str]) -> Schema:
 
 def _named(query: str, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
     try:
-        selects = [sources for tree in parse(query, schema.dialect) if tree for sources in read_sources(tree, schema)]
+        selects = list(read_sources(parse_one(query, schema.dialect), schema))
     except (errors.SqlglotError, RecursionError):
         return
     for sources in selects:

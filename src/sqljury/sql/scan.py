@@ -19,6 +19,10 @@ _PIECE: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_BEHIND: Final = re.compile(r"\s*([.(]?)")
+_QUOTES: Final = {'"': '"', "'": "'", "`": "`", "[": "]"}
+_NO_TABLE: Final = frozenset({"select", "values", "lateral", "table", "unnest", "with", "only"})
+
 
 def text_fault(sql: str) -> str:
     """What is wrong with a query before anything reads it: it is empty, or ``length_fault`` says so."""
@@ -58,6 +62,68 @@ def without_distinct(sql: str) -> str:
             kept.append(sql[start:at])
             start = at + len(piece)
     return "".join(kept) + sql[start:]
+
+
+def named_tables(sql: str) -> list[str]:
+    """The tables that stand behind FROM and JOIN, as they are written, but for those that the query defines itself.
+
+    Of ``schema.table`` the table; none for functions that return rows, subqueries, and further tables behind a comma.
+    """
+    found = list(pieces(sql))
+    words = [piece.lower() for _, piece in found]
+    defined = {_name(found[at][1]).lower() for at in _definitions(words)}
+    named: dict[str, None] = {}
+    selecting = [False]  # by depth of parentheses: FROM of EXTRACT and TRIM names no table
+    for at, word in enumerate(words):
+        if word == "(":
+            selecting.append(False)
+        elif word == ")" and len(selecting) > 1:
+            selecting.pop()
+        elif word == "select":
+            selecting[-1] = True
+        elif word == "join" or (word == "from" and selecting[-1] and words[at - 1] != "distinct"):
+            name = _table_at(sql, found, at + 1)
+            if name and name.lower() not in defined:
+                named.setdefault(name)
+    return list(named)
+
+
+def _definitions(words: list[str]) -> Iterator[int]:
+    """Where the names stand that WITH gives: those before ``AS (``, with names of columns in between or without."""
+    opened: list[int] = []
+    opening: dict[int, int] = {}
+    for at, word in enumerate(words):
+        if word == "(":
+            opened.append(at)
+        elif word == ")" and opened:
+            opening[at] = opened.pop()
+        elif word == "as":
+            after = [one for one in words[at + 1 : at + 4] if one not in ("not", "materialized")][:1]
+            before = opening.get(at - 1, at) - 1
+            if after == ["("] and before >= 0:
+                yield before
+
+
+def _table_at(sql: str, found: list[tuple[int, str]], at: int) -> str:
+    """The table named by the piece ``at``; empty where none is."""
+    if at >= len(found) or found[at][1] in "();":
+        return ""
+    start, piece = found[at]
+    behind = _BEHIND.match(sql, start + len(piece))
+    after = behind.group(1) if behind else ""
+    if after == ".":
+        return _table_at(sql, found, at + 1)
+    called = after == "(" and piece[0] not in _QUOTES
+    return "" if called or piece[0].isdigit() or piece.lower() in _NO_TABLE else _name(piece)
+
+
+def _name(piece: str) -> str:
+    """A name as it is without its quotes."""
+    end = _QUOTES.get(piece[0])
+    if end is None:
+        return piece
+    inner = piece[1:].removesuffix(end)
+    return inner if end == "]" else inner.replace(end * 2, end)
 
 
 def pieces(sql: str) -> Iterator[tuple[int, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.sql.parse import exp, quiet, read_query
-from sqljury.sql.resolve import column_names, find_table, from_items, owner, quoted_texts, tables_of
+from sqljury.sql.resolve import column_names, find_table, from_items, has_column, owner, quoted_texts, tables_of
 from sqljury.sql.terms import ordinal, row_count
 from sqljury.types import Schema
 
@@ -56,10 +56,11 @@ def shape(sql: str, schema: Schema) -> Shape | None:
 def _shape(tree: exp.Select, schema: Schema) -> Shape | None:
     select = _plain(tree, schema)
     joins = select.args.get("joins") or []
-    if any(join.args.get("using") or join.method == "NATURAL" for join in joins):
-        return None
     named = {id(node): _name(node, schema) for node in from_items(select)}
-    terms = [term for join in joins if join.args.get("on") is not None for term in _terms(join.args["on"])]
+    equal = _using(select, schema)
+    if equal is None or any(join.method == "NATURAL" for join in joins):
+        return None
+    terms = equal + [term for join in joins if join.args.get("on") is not None for term in _terms(join.args["on"])]
     where = [*terms, *_clause(select, "where")]
     ties = [term for term in where if _ties(term)]
     order = select.args.get("order")
@@ -98,6 +99,21 @@ def _plain(tree: exp.Select, schema: Schema) -> exp.Select:
         if not isinstance(paren.this, exp.Connector):
             paren.replace(paren.this)
     return select
+
+
+def _using(select: exp.Select, schema: Schema) -> list[exp.Expr] | None:
+    """The equations that USING stands for; None where it is unclear which tables they tie."""
+    tables = [(node, find_table(schema, node)) for node in from_items(select) if isinstance(node, exp.Table)]
+    equal: list[exp.Expr] = []
+    for join in select.args.get("joins") or []:
+        at = next(index for index, (node, _) in enumerate(tables) if node is join.this)
+        for name in (one.name.lower() for one in join.args.get("using") or []):
+            holders = [table.name.lower() for _, table in tables[:at] if table is not None and has_column(table, name)]
+            own = _name(join.this, schema)
+            if len(holders) != 1 or own in holders:
+                return None
+            equal.append(exp.EQ(this=exp.column(name, table=holders[0]), expression=exp.column(name, table=own)))
+    return equal
 
 
 def _known(tree: exp.Select, schema: Schema) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from sqljury.context import Context, State
@@ -25,7 +26,7 @@ from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
 from sqljury.stages.select.features import described_once
-from sqljury.types import Answer, Candidate, Question, Schema, Task
+from sqljury.types import Answer, Candidate, Explanation, Question, Schema, Task
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "cancelled": CancelledError,
@@ -56,73 +57,109 @@ def raise_unusable(candidates: Sequence[Candidate]) -> None:
                 raise error(candidate.result.error.message)
 
 
-def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
-    """Why there is no answer, in one line: the query that came closest, what failed in it, and where its names are.
-
-    Closest is the query with the fewest names that the schema lacks, of even ones the likeliest.
+def closest(candidates: Sequence[Candidate], schema: Schema) -> Candidate | None:
+    """The candidate whose query has the fewest names that the schema lacks, of even ones the likeliest; None if none
+    wrote a query.
     """
     written = [candidate for candidate in candidates if candidate.sql]
-    if not written:
+    return min(written, key=lambda candidate: distance(candidate, schema), default=None)
+
+
+def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
+    """Why there is no answer, in one line: the ``closest`` query, what failed in it, and where its names are."""
+    nearest = closest(candidates, schema)
+    if nearest is None:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
-    closest = min(written, key=lambda candidate: distance(candidate, schema))
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
-    reasons = "; ".join([str(closest.result.error or "it failed"), *unknown(closest.sql, schema)])
-    query = plain(closest.sql, _QUERY_CHARACTERS)
-    return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"
+    reasons = "; ".join([str(nearest.result.error or "it failed"), *unknown(nearest.sql, schema)])
+    query = plain(nearest.sql, _QUERY_CHARACTERS)
+    advice = "Rephrase the question, or correct the query if it is yours, with these names"
+    return f"{tried}; the closest was {query} and failed with: {reasons}. {advice}"
 
 
 def answer_of(state: State, context: Context) -> Answer:
     """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen.
 
-    Unless ``context.explain`` is set, it has no explanation, readings and remarks: what only a person reads.
+    A question that the schema cannot answer has an abstention, also where no candidate ran. Unless ``context.explain``
+    is set, the answer has no explanation, readings and remarks: what only a person reads.
     """
     candidates, choice, task = state.candidates, state.choice, state.task
     made_up = doubt.invented(candidates, task)
     if choice is None or choice.index is None:
-        reason = none_ran(candidates, task.known)
-        if made_up:
-            reason = f"{doubt.lacking(made_up)}, so it may be that it cannot answer this question: {reason}"
-        raise NoAnswerError(reason, candidates, context.budget.total())
+        return _refused(state, context, made_up)
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
     known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
-    explanation = explained(best, task, context) if context.explain else None
-    lacking, read = doubt.missing(task), readings(state) if context.explain else ()
-    ask = "" if context.least is None else doubt.between(read) or doubt.settling(candidates, choice, task)
+    read = readings(state) if context.explain else ()
+    shown = {choice.index, *(one.candidate for one in read)} if context.explain else ()
+    told = {index: _told(candidates[index], task, context) for index in shown}
+    explanation, remarks = told.get(choice.index, (None, ()))
+    read = tuple(replace(one, explanation=told[one.candidate][0], remarks=told[one.candidate][1]) for one in read)
+    lacking = doubt.missing(task, best)
+    probability = doubt.bounded(probability, task, lacking, made_up)
+    ask = ""
+    if context.least is not None:
+        ask = doubt.between(read) or doubt.settling(candidates, choice, task) or doubt.confirming(explanation)
     abstention = doubt.abstention(task, probability, context.least, lacking, ask, made_up)
-    lacks = () if abstention else doubt.remark(lacking)
-    answer = Answer(
-        question=task.question,
-        sql=best.sql,
-        columns=best.result.columns,
-        rows=best.result.rows,
-        truncated=best.result.truncated,
+    lacks = () if abstention or not context.explain else doubt.remark(lacking)
+    answer = replace(
+        _unexplained(best, state, context),
         confidence=probability,
         agreement=votes / len(candidates) if len(candidates) > 1 else None,
         signals=calibration.signals(known),
         abstention=abstention,
-        candidates=candidates,
-        remarks=() if explanation is None else (*_remarks(best, task, context), *explanation.warnings, *lacks),
-        cost=context.budget.total(),
-        steps=context.budget.steps,
-        choice=choice,
-        linked=tuple(table.name for table in task.shown.tables) if context.recipe.link.kind else (),
-        dialect=task.known.dialect,
-        model=context.model.name,
-        recipe=context.recipe.name,
+        remarks=(*remarks, *lacks),
         explanation=explanation,
         readings=read,
     )
     return settled(answer, context.notes)
 
 
-def _remarks(best: Candidate, task: Task, context: Context) -> tuple[str, ...]:
-    """What the reader of the chosen query should know; some of it is looked up in the database."""
-    return (
-        *looser(best, task.known, context),
-        *doubts(best, task, context),
-        *not_followed(best, task, context.notes),
+def _refused(state: State, context: Context, made_up: Sequence[str]) -> Answer:
+    """The answer to a question that the schema cannot answer, with the closest of the queries, none of which ran.
+
+    Raises ``NoAnswerError`` for another question, and where every answer is to be given.
+    """
+    candidates, task = state.candidates, state.task
+    nearest = closest(candidates, task.known)
+    abstention = doubt.abstention(task, confidence.LEAST, context.least, doubt.missing(task), "", made_up)
+    if nearest is not None and abstention is not None and abstention.kind == "unanswerable":
+        return replace(_unexplained(nearest, state, context), confidence=confidence.LEAST, abstention=abstention)
+    reason = none_ran(candidates, task.known)
+    if made_up:
+        reason = f"{doubt.lacking(made_up)}, so it may be that it cannot answer this question: {reason}"
+    raise NoAnswerError(reason, candidates, context.budget.total())
+
+
+def _unexplained(query: Candidate, state: State, context: Context) -> Answer:
+    """The candidate as an answer, with nothing said of how sure it is and how it came about."""
+    return Answer(
+        question=state.task.question,
+        sql=query.sql,
+        columns=query.result.columns,
+        rows=query.result.rows,
+        truncated=query.result.truncated,
+        confidence=None,
+        candidates=state.candidates,
+        cost=context.budget.total(),
+        steps=context.budget.steps,
+        choice=state.choice,
+        linked=tuple(table.name for table in state.task.shown.tables) if context.recipe.link.kind else (),
+        dialect=state.task.known.dialect,
+        model=context.model.name,
+        recipe=context.recipe.name,
     )
+
+
+def _told(query: Candidate, task: Task, context: Context) -> tuple[Explanation, tuple[str, ...]]:
+    """How a query comes to its rows, and what its reader should know; some of it is looked up in the database."""
+    explanation = explained(query, task, context)
+    remarks = (
+        *looser(query, task.known, context),
+        *doubts(query, task, context),
+        *not_followed(query, task, context.notes),
+    )
+    return explanation, (*remarks, *explanation.warnings)

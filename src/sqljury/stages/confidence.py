@@ -17,6 +17,7 @@ from sqljury.errors import InputError
 from sqljury.stages.select.features import LEAST_LOGPROB, Described, described
 from sqljury.stages.weights import Format, in_measure
 from sqljury.types import Candidate, Choice, Task
+from sqljury.types.candidate import total_weight
 
 FORMAT: Final = Format(
     "sqljury confidence", 1, "a calibration", "sqljury calibrate", "sqljury.stages", "confidence.json"
@@ -97,14 +98,13 @@ def figures(
 
 
 def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
-    sizes = [
-        sum(one.group == other for one in candidates) for other in {one.group for one in candidates} - {group, None}
-    ]
-    own = sum(one.group == group for one in candidates)
+    others = {one.group for one in candidates} - {group, None}
+    sizes = [total_weight(one for one in candidates if one.group == other) for other in others]
+    own = total_weight(one for one in candidates if one.group == group)
     return {
         "margin": log(own / (max(sizes, default=0) + 0.5)),
         "rivals": float(len(sizes)),
-        "failed": sum(one.group is None for one in candidates) / len(candidates),
+        "failed": total_weight(one for one in candidates if one.group is None) / total_weight(candidates),
     }
 
 

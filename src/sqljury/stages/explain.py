@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from sqljury.context import Context
-from sqljury.language import cues
 from sqljury.language.alike import letters, respelt
 from sqljury.language.ambiguity import quoted
+from sqljury.language.wants import wants
 from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, quiet, read_query
 from sqljury.sql.provenance import Probe, probes, steps
+from sqljury.sql.translate import as_strings
 from sqljury.types import Candidate, Effect, Explanation, Schema, Step, Task
 
 SECONDS: Final = 2.0
@@ -43,11 +43,13 @@ def explained(candidate: Candidate, task: Task, context: Context) -> Explanation
     tree = read_query(candidate.sql, schema.dialect)
     if tree is None or not candidate.result.ok:
         return Explanation(uncounted="the query could not be read")
+    if schema.dialect == "sqlite":
+        as_strings(tree, schema)
     values = (*_respelt(candidate, task.question.whole, schema), *_alike(candidate, schema))
     alike = tuple({effect.text.partition(", where ")[0]: effect for effect in values}.values())
     try:
         told = (*steps(tree, schema), *_rewrites(candidate))
-        planned = probes(tree, schema, each=cues.every(task.question.whole))
+        planned = probes(tree, schema, wants(task.question.whole))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return Explanation(effects=alike, uncounted="the query could not be read")  # a parser's own bug on odd text too
     counted, why = _counted(planned, context)
@@ -63,8 +65,7 @@ def _counted(planned: list[Probe], context: Context) -> tuple[list[Effect], str]
             return list(found.values()), "there were too many to count"
         if left <= 0 or context.exhausted():
             return list(found.values()), "the time for it was spent"
-        limits = replace(context.limits, seconds=min(context.limits.seconds, PROBE_SECONDS, left))
-        result = context.db.execute(probe.sql, limits, context.cancel)
+        result = context.execute(probe.sql, min(PROBE_SECONDS, left))
         left -= result.seconds
         if result.error_kind in ("limit", "cancelled"):
             return list(found.values()), "counting took too long" if result.error_kind == "limit" else "it was stopped"

@@ -97,7 +97,7 @@ class _Wanted:
 
     def _better(self, candidate: Candidate, sql: str, by: By, context: Context) -> Candidate:
         """The candidate with this query, if that runs, is not newly empty and leaves fewer instructions unmet."""
-        result = context.db.execute(sql, context.limits, context.cancel)
+        result = context.execute(sql)
         fix = Fix(candidate.sql, remark("; ".join(self.unmet(candidate)), _CHARS), by)
         fixed = replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
         if not result.ok:

@@ -61,7 +61,7 @@ def narrow(state: State, context: Context) -> State:
     """The stage: the writer is shown the tables that the question needs; repairs and judges still know them all."""
     context.emit("picking tables")
     part = context.recipe.link
-    prepared = Preparation(context.recipe.schema, context.indexes)
+    prepared = Preparation.of(context)
     kept = link(state.task, part, context.of(part.model))
     return replace(state, task=prepared.narrowed(state.task, context.db, kept))
 
@@ -71,7 +71,7 @@ def restore(state: State, context: Context) -> State:
     kept = only_tables(state.task.known, set(state.linked))
     if not kept.tables:
         return state
-    prepared = Preparation(context.recipe.schema, context.indexes)
+    prepared = Preparation.of(context)
     return replace(state, task=prepared.narrowed(state.task, context.db, kept))
 
 

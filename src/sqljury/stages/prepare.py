@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
+from sqljury.db.contents import Content, content
 from sqljury.keys import known_schema
 from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
@@ -27,7 +28,7 @@ from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
 from sqljury.schema.render import Style
-from sqljury.schema.retrieve import Indexes, fit
+from sqljury.schema.retrieve import Indexes, is_short, retrieve
 from sqljury.schema.samples import sample
 from sqljury.schema.target import aimed
 from sqljury.types import Privacy, Question, Schema, Task
@@ -100,12 +101,19 @@ Near = tuple[tuple[str, str, tuple[str, ...]], ...]
 class Preparation:
     """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before.
 
-    Where no model sees the schema (``unseen``), it is not written out.
+    Where no model sees the schema (``unseen``), it is not written out. ``now`` is the content of the database, if it
+    was looked at for the question; else each method looks at it.
     """
 
     part: SchemaPart
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     unseen: bool = False
+    now: Content | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, context: Context, *, unseen: bool = False) -> Preparation:
+        """As the recipe of the context has it, with what is kept of its database."""
+        return cls(context.recipe.schema, context.indexes, unseen, context.content())
 
     def task(
         self,
@@ -125,21 +133,25 @@ class Preparation:
         Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = described(known_schema(db, progress, cancel), notes)
+        now = self.now or content(db)
+        given, (whole, notes) = notes, known(db, notes, progress, cancel, now)
         if notes.rules:
             question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
             keywords = by_rules(_searched(question))
         hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
         searched = keywords and (hinted or beside_columns) and shows != "schema"
-        index = self.index(db, whole, progress, cancel) if searched else None
+        index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
         values = meant(index, keywords, hinted) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
-        schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
+        schema = whole
+        if not now.get(("short", given), lambda: is_short(whole, SCHEMA_CHARS)):
+            words = f"{question.text}\n{question.evidence}"
+            schema = retrieve(self.indexes.of(whole), words, hits=hits, form=self.part.form)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
         beside = (*by_people, *(Text(hint, "values") for hint in hints(values)))
-        text = "" if self.unseen else _schema_text(db, schema, self.part, shows, near)
+        text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near)
         return Task(question, schema, text, beside, hits, near, shows=shows)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
@@ -147,19 +159,15 @@ class Preparation:
         if form in ("", self.part.form) and not order:
             return task
         part = replace(self.part, form=cast(Form, form)) if form else self.part
-        return replace(task, text=_schema_text(db, task.shown, part, task.shows, task.near, order or None))
+        now = self.now or content(db)
+        return replace(task, text=_schema_text(db, now, task.shown, part, task.shows, task.near, order or None))
 
     def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
         """The task on a part of its schema."""
         if schema == task.known:
             return task
-        return replace(task, linked=schema, text=_schema_text(db, schema, self.part, task.shows, task.near))
-
-    def index(
-        self, db: Database, schema: Schema, progress: Progress | None = None, cancel: threading.Event | None = None
-    ) -> ValueIndex:
-        """The value index of the database, built or refreshed if need be; masked columns stay out of it."""
-        return open_or_build(db, schema, progress, cancel, skip(db))
+        now = self.now or content(db)
+        return replace(task, linked=schema, text=_schema_text(db, now, schema, self.part, task.shows, task.near))
 
 
 def find_keywords(state: State, context: Context) -> State:
@@ -173,31 +181,59 @@ def prepare(state: State, context: Context) -> State:
     """The stage: the schema is read, with notes, values and examples as the recipe has them."""
     context.emit("reading the schema")
     unseen = context.model.name == NoModel.name and not context.named  # a run's journal stands around the model
-    prepared = Preparation(context.recipe.schema, context.indexes, unseen)
+    prepared = Preparation.of(context, unseen=unseen)
     question, keywords = state.task.question, state.keywords
     options = context.emit, context.cancel, context.shows
     task = prepared.task(question, context.db, context.notes, keywords, *options)
     return replace(state, task=task)
 
 
-def value_index(context: Context) -> Callable[[], ValueIndex] | None:
+def values_of(context: Context) -> Callable[[], ValueIndex] | None:
     """What opens the value index for repairs, once for a question; None where the recipe repairs no values."""
     if not context.recipe.fix.values:
         return None
-    prepared, db = Preparation(context.recipe.schema, context.indexes), context.db
-    return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
+    db = context.db
+    return cache(lambda: value_index(db, lambda: introspect(db), cancel=context.cancel, now=context.content()))
 
 
-def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
-    """The schema with the notes in its comments and keys, and the notes with its spelling.
+def value_index(
+    db: Database,
+    schema: Callable[[], Schema],
+    progress: Progress | None = None,
+    cancel: threading.Event | None = None,
+    now: Content | None = None,
+) -> ValueIndex:
+    """The value index of the database, built or refreshed if need be; masked columns stay out of it.
 
-    Keys are inferred before: notes confirm or deny them. Warns of notes that match nothing; raises ``NotesError``.
+    ``schema`` reads the whole schema. ``now`` is the content of the database, which is looked at if it is not given.
+    Raises what ``values.open_or_build`` raises.
     """
+    return (now or content(db)).get(
+        "index",
+        lambda: open_or_build(db, schema(), progress, cancel, skip(db)),
+        lambda index: not index.damaged,
+    )
+
+
+def known(
+    db: Database,
+    notes: Notes = NO_NOTES,
+    progress: Progress | None = None,
+    cancel: threading.Event | None = None,
+    now: Content | None = None,
+) -> tuple[Schema, Notes]:
+    """The whole schema with the notes in its comments and keys, and the notes with its spelling.
+
+    Keys are inferred before: notes confirm or deny them. ``now`` is the content of the database, which is looked at if
+    it is not given. Warns of notes that match nothing; raises ``NotesError``, and what ``known_schema`` raises.
+    """
+    now = now or content(db)
+    schema = now.get("schema", lambda: known_schema(db, progress, cancel))
     if notes == NO_NOTES:
         return schema, notes
-    notes = bind(schema, notes)
-    _warn(notes.unmatched)
-    return merge(schema, notes), notes
+    bound = now.get(("bound", notes), lambda: bind(schema, notes))
+    _warn(bound.unmatched)
+    return now.get(("merged", notes), lambda: merge(schema, bound)), bound
 
 
 def _searched(question: Question) -> str:
@@ -221,9 +257,27 @@ def _warn(unmatched: Sequence[str]) -> None:
 
 
 def _schema_text(
-    db: Database, schema: Schema, part: SchemaPart, shows: Privacy, near: Near = (), order: int | None = None
+    db: Database,
+    now: Content,
+    schema: Schema,
+    part: SchemaPart,
+    shows: Privacy,
+    near: Near = (),
+    order: int | None = None,
 ) -> Text:
     """The schema as the recipe wants it seen, as far as it may; ``order`` seeds an order of tables and columns.
+
+    It is kept with the content, unless a table could not be read for it.
+    """
+    key = "text", schema, part, shows, near, order
+    text, _ = now.get(key, lambda: _written(db, schema, part, shows, near, order), lambda made: made[1])
+    return text
+
+
+def _written(
+    db: Database, schema: Schema, part: SchemaPart, shows: Privacy, near: Near, order: int | None
+) -> tuple[Text, bool]:
+    """The text, and whether all tables could be read for it.
 
     Where no rows may be shown, values stand beside the columns instead.
     """
@@ -235,4 +289,5 @@ def _schema_text(
     by_column = {(table, column): values for table, column, values in near}
     apart = shows == "values"
     style = Style(rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column, apart=apart)
-    return Text(aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS), shows)
+    text = aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)
+    return Text(text, shows), all(read.ok for read in samples.values())

@@ -19,7 +19,7 @@ from sqljury.sql.ambiguity import senses
 from sqljury.sql.differences import difference
 from sqljury.sql.parse import quiet
 from sqljury.stages.generate.direct import written
-from sqljury.types import Answer, Candidate, Reading, Result, Task
+from sqljury.types import Answer, Candidate, Reading, Task
 
 LEAST: Final = 2
 """Votes that a reading needs."""
@@ -68,7 +68,7 @@ def settled(answer: Answer, notes: Notes) -> Answer:
 
 def _supported(index: int, candidates: Sequence[Candidate]) -> bool:
     votes = _votes(candidates[index], candidates)
-    return votes >= LEAST and votes >= SHARE * len(candidates) and _finds(candidates[index].result)
+    return votes >= LEAST and votes >= SHARE * len(candidates) and candidates[index].result.finds
 
 
 def _votes(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
@@ -78,11 +78,6 @@ def _votes(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
 def _is_tellable(candidate: Candidate, task: Task) -> bool:
     """Whether prompts may hold its query: a meaning that is chosen becomes a note, and notes are in prompts."""
     return written(candidate, task) == unmarked(candidate.sql)
-
-
-def _finds(result: Result) -> bool:
-    """Whether it has a row, and more than zeros and NULLs in a single one."""
-    return result.ok and bool(result.rows) and (len(result.rows) > 1 or any(result.rows[0]))
 
 
 def _others(best: Candidate, candidates: Sequence[Candidate]) -> Iterator[int]:

@@ -236,7 +236,7 @@ def _revised(
     sql = extract_sql(reply.completions[0].text)
     if not sql:
         return None
-    result = context.db.execute(sql, context.limits, context.cancel)
+    result = context.execute(sql)
     rewritten = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
     return repair.by_program(rewritten, task, context, names=True, dialect=True)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
-from sqljury.errors import RecipeError
+from sqljury.errors import InputError, RecipeError
 from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.recipes import GeneratePart, LinkPart, Recipe, SelectPart, StopPart
 from sqljury.stages import confidence
@@ -39,29 +40,55 @@ def check_recipe(recipe: Recipe, *, writes: bool = True) -> None:
         raise RecipeError(f'{named}: {needs}; add [tests] with kind = "agents" or "suite"')
 
 
-def choosing_recipe(recipe: Recipe, systems: Sequence[str], selector: str, model: LanguageModel) -> Recipe:
+def choosing_recipe(
+    recipe: Recipe, systems: Sequence[str], selector: str, model: LanguageModel, weights: str = ""
+) -> Recipe:
     """A recipe for given candidates: a part for each of the ``systems`` in the place of those that write.
 
-    ``selector`` chooses in the place of the recipe's. Raises ``RecipeError`` for one that asks a model where there is
-    none.
+    ``selector`` chooses in the place of the recipe's, and ``weights`` names a file of ``train light`` for the light
+    judge. Raises ``RecipeError`` for a selector that asks a model where there is none, and ``InputError`` for weights
+    of another one.
     """
     parts = tuple(GeneratePart(generator=name) for name in systems)
-    select = SelectPart(selector, recipe.select.groups, recipe.select.judge) if selector else recipe.select
+    select = _with_selector(recipe.select, selector) if selector else recipe.select
+    if weights:
+        check_weights(weights, select.selector)
+        select = replace(select, weights=weights)
     recipe = replace(recipe, generate=parts, link=LinkPart(), stop=StopPart(), select=select)
     return _without_model(recipe) if isinstance(model, NoModel) else recipe
 
 
+def _with_selector(part: SelectPart, selector: str) -> SelectPart:
+    """The part with another selector; weights stay with ``light``, which alone reads them."""
+    return replace(part, selector=selector, weights=part.weights if selector == "light" else "")
+
+
+def check_weights(weights: str, selector: str) -> None:
+    """Raise ``InputError`` for a file of weights, where one is named, that the selector does not read."""
+    if weights and selector != "light":
+        raise InputError("--weights are for --selector light; leave one of them out, or add the other")
+
+
+WITHOUT: Final = f"name one with --model, or choose by {', '.join(sorted(WITHOUT_MODEL))}"
+"""What to do where a step asks a model and there is none."""
+
+
+def asking(part: SelectPart) -> str:
+    """Why this choice asks a model; empty where it asks none."""
+    if part.judge or (part.selector in SELECTORS and part.selector not in WITHOUT_MODEL):
+        return f"the selector {part.selector} asks a model"
+    if part.selector == "light":
+        weights = read(part.weights)
+        if weights.asked is not None:
+            return f"the weights {part.weights} use scores of the {weights.asked.selector}, which asks a model"
+        if weights.asks_tests:
+            return f"the weights {part.weights} use tests, which ask a model"
+    return ""
+
+
 def _without_model(recipe: Recipe) -> Recipe:
     """The recipe without what asks a model: its repairs, and keywords; raises ``RecipeError`` where more would."""
-    part, problem = recipe.select, ""
-    if part.judge or (part.selector in SELECTORS and part.selector not in WITHOUT_MODEL):
-        problem = f"the selector {part.selector} asks a model"
-    elif part.selector == "light" and ((weights := read(part.weights)).asks_tests or weights.asks_critic):
-        problem = f"the weights {part.weights} use tests or the critic, which ask a model"
-    elif recipe.refine.rounds:
-        problem = "[refine] asks a model"
-    if problem:
-        known = ", ".join(sorted(WITHOUT_MODEL))
-        raise RecipeError(f"recipe {recipe.name}: {problem}; name one with --model, or choose by {known}")
+    if problem := asking(recipe.select) or ("[refine] asks a model" if recipe.refine.rounds else ""):
+        raise RecipeError(f"recipe {recipe.name}: {problem}; {WITHOUT}")
     schema, fix = replace(recipe.schema, keywords="rules"), replace(recipe.fix, attempts=0)
     return replace(recipe, schema=schema, fix=fix)

@@ -14,12 +14,12 @@ from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
 from sqljury.stages import pace
-from sqljury.stages.conclude import raise_if_order, raise_unusable
+from sqljury.stages.conclude import closest, raise_if_order, raise_unusable
 from sqljury.stages.doubt import is_hopeless
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import all_by_program, distance, repair
+from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.repair.hints import advise
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
@@ -31,8 +31,9 @@ ORDERS: Final = 1_000_000
 def write(state: State, context: Context) -> State:
     """The stage: candidates, part by part of the recipe until they agree or the budget is exhausted.
 
-    Raises ``ContextLengthError`` where the prompt of the first part is too long for its model; later parts are left out
-    then. Raises what ``raise_if_order`` and ``raise_unusable`` raise.
+    No further part is asked about a question that will be refused for what its candidates name. Raises
+    ``ContextLengthError`` where the prompt of the first part is too long for its model; later parts are left out then.
+    Raises what ``raise_if_order`` and ``raise_unusable`` raise.
     """
     return _written(state, context, fallback=False)
 
@@ -47,11 +48,9 @@ def fall_back(state: State, context: Context) -> State:
     runs = any(candidate.result.ok for candidate in state.candidates)
     if runs or is_hopeless(state.candidates, state.task, context.least):
         return state
-    failed = [candidate for candidate in state.candidates if candidate.sql]
-    advised = state.task
-    if failed and context.recipe.fix.hints:
-        closest = min(failed, key=lambda candidate: distance(candidate, advised.known))
-        advised = replace(advised, notes=(*advised.notes, *advise(closest, advised, context).lines))
+    advised, nearest = state.task, closest(state.candidates, state.task.known)
+    if nearest is not None and context.recipe.fix.hints:
+        advised = replace(advised, notes=(*advised.notes, *advise(nearest, advised, context).lines))
     more = replace(_written(replace(state, task=advised), context, fallback=True), task=state.task)
     if len(more.candidates) == len(state.candidates) or any(candidate.result.ok for candidate in more.candidates):
         return more
@@ -76,10 +75,15 @@ def run_given(state: State, context: Context) -> State:
     def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
         return _execute(candidate, state.task, replace(context, cancel=stop))[0]
 
-    context.emit("running the queries", 0, len(state.candidates))
-    ran = map_threads(execute, state.candidates, context.cancel)
-    raise_unusable(ran)
-    return replace(state, candidates=tuple(ran))
+    different = {(one.sql, one.fixes): one for one in state.candidates}  # samples are often equal
+    context.emit("running the queries", 0, len(different))
+    ran = dict(zip(different, map_threads(execute, list(different.values()), context.cancel), strict=True))
+    candidates = []
+    for one in state.candidates:
+        done = ran[one.sql, one.fixes]
+        candidates.append(replace(one, sql=done.sql, result=done.result, fixes=done.fixes))
+    raise_unusable(candidates)
+    return replace(state, candidates=tuple(candidates))
 
 
 def group_results(state: State, _context: Context) -> State:
@@ -102,6 +106,8 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
         if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):
             break
         if budget.agree and agreed(more, 1.0, budget.agree):
+            break
+        if is_hopeless((*before, *more), state.task, context.least):
             break
         part = pace.cut(number, waiting, context) or (None if more or before else replace(parts[0][1], samples=1))
         del waiting[number]
@@ -169,7 +175,7 @@ def _completed(
 
 
 def _shown(task: Task, part: GeneratePart, context: Context) -> Task:
-    prepared = Preparation(context.recipe.schema, context.indexes)
+    prepared = Preparation.of(context)
     return prepared.reshown(task, context.db, part.form, part.order)
 
 
@@ -182,4 +188,4 @@ def _execute(candidate: Candidate, task: Task, context: Context) -> list[Candida
 def _run(candidate: Candidate, context: Context) -> Candidate:
     if not candidate.sql:
         return replace(candidate, result=Result(error=QueryFailure("missing", "the model wrote no query")))
-    return replace(candidate, result=context.db.execute(candidate.sql, context.limits, context.cancel))
+    return replace(candidate, result=context.execute(candidate.sql))

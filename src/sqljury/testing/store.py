@@ -19,11 +19,9 @@ from sqljury.types import Row, Schema, Table
 
 MANIFEST: Final = "suite.json"
 VERSION: Final = 2
-SCRATCH: Final = "building_"
-"""How the folders begin in which a suite is being built; one that was killed leaves them behind."""
-
 _MEMBER: Final = re.compile(r"fuzz_\d{3,}\.sqlite")
-_CANDIDATE: Final = re.compile(r"(fuzz|plain)_\d{3,}\.sqlite")
+_UNFINISHED: Final = re.compile(r"\.(suite\.json|fuzz_\d{3,}\.sqlite)\.\w+\.part")
+"""What a build leaves that is killed while it writes; see ``resources.write_whole``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +147,12 @@ def _foreign(root: Path) -> Path | None:
     if not (root / MANIFEST).is_file():
         return min(files, default=None)
     for file in sorted(files):
-        if file.is_symlink() or (file.is_file() and file.name not in (MANIFEST, f"{MANIFEST}.part")):
+        if file.is_symlink() or (file.is_file() and file.name != MANIFEST and not _UNFINISHED.fullmatch(file.name)):
             return file
         for inner in sorted(file.iterdir()) if file.is_dir() else ():
-            scratch = inner.name.startswith(SCRATCH) and inner.is_dir()
-            parts = [part for part in inner.iterdir() if not _CANDIDATE.fullmatch(part.name)] if scratch else []
-            if parts or inner.is_symlink() or not (scratch or _MEMBER.fullmatch(inner.name)):
-                return min(parts, default=inner)
+            known = _MEMBER.fullmatch(inner.name) or _UNFINISHED.fullmatch(inner.name)
+            if not known or inner.is_symlink() or not inner.is_file():
+                return inner
     return None
 
 

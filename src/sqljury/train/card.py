@@ -16,6 +16,7 @@ JSON: Final = "card.json"
 MARKDOWN: Final = "card.md"
 PICTURE: Final = "curves.svg"
 LIBRARIES: Final = ("torch", "transformers", "sqljury")
+KEPT: Final = "kept_step"
 SHOWN: Final = {
     "loss": "loss",
     "eval_loss": "held-out loss",
@@ -25,6 +26,7 @@ SHOWN: Final = {
     "divergence": "divergence from the base model",
     "tokens_per_second": "tokens a second",
     "peak_memory_gb": "peak memory, GB",
+    KEPT: "step that is kept",
     "train_runtime": "seconds",
 }
 """The figures of a log that are reported, and their names."""
@@ -47,6 +49,15 @@ def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], dev
     write_whole(out / JSON, json.dumps(facts, indent=2) + "\n")
 
 
+def has_learned(out: Path) -> bool:
+    """Whether the adapter of a finished training in ``out`` is another than the one that it started from."""
+    try:
+        facts = json.loads((out / JSON).read_bytes())
+        return bool(facts["results"].get(KEPT) != 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
 def results(log: Log) -> dict[str, float]:
     """The last value of each figure in the log; those on held-out examples are of the adapter that is kept, the best.
 
@@ -56,6 +67,8 @@ def results(log: Log) -> dict[str, float]:
     evaluations = [entry for entry in log if "eval_loss" in entry]
     for entry in (*log, *([min(evaluations, key=lambda entry: entry["eval_loss"])] if evaluations else ())):
         figures |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
+    if evaluations:
+        figures[KEPT] = min(evaluations, key=lambda entry: entry["eval_loss"]).get("step", 0)
     if evaluations and evaluations[0].get("step") == 0:
         figures |= {f"base_{key}": value for key, value in evaluations[0].items() if f"base_{key}" in SHOWN}
     return figures

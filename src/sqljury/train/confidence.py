@@ -1,8 +1,9 @@
 """Fitting of the confidence: a logistic regression from figures of answers to whether they were right.
 
-It learns from the candidates of runs with gold. Each question is answered again by its first candidate alone, by votes
-among the first four and by votes among all, with and without log-probabilities, so that one set of weights serves
-recipes and models of all kinds; the answers of a question share its weight. The penalty is the one that predicts
+It learns from runs with gold: from the answer that a run gave, and from those that others would have given. For these
+each question is answered again by its first candidate alone, by votes among the first four and by votes among all, with
+and without log-probabilities, so that one set of weights serves recipes and models of all kinds; the answers of a
+question share its weight. The penalty is the one that predicts
 databases held out best, and all figures of the card are of held-out databases.
 """
 
@@ -54,8 +55,9 @@ class Given:
     kind: str = ""
 
 
-ONE, ALL = "one candidate", "all candidates"
-"""The kinds of answers that every question has, where any of its queries runs."""
+ANSWERED, ONE, ALL = "as answered", "one candidate", "votes of all candidates"
+"""The kinds of answers that every question has, where any of its queries runs: the first is the run's own, by whatever
+chose there."""
 
 
 def fit_runs(
@@ -96,20 +98,23 @@ def measure(
 
 
 def answers_of(question: Replayed) -> Iterator[Given]:
-    """The answers that the question's candidates would have given; those without any query that ran are left out."""
+    """The run's answer, and those that its candidates would have given by votes; without those that do not run."""
     pools: dict[tuple[Candidate, ...], str] = {}
     for count in SAMPLES:
         pool = question.candidates[: count or None]
         blind = tuple(replace(one, logprob=None) for one in pool)
         kind = {1: ONE, 0: ALL}.get(count, f"first {count}")
         pools |= {pool: kind, blind: f"{kind}, without log-probabilities"}
-    made = []
+    choices = [(ANSWERED, question.candidates, question.choice)]
     for pool, kind in pools.items():
         grouped = group(pool)
-        index = choose(grouped)
-        if index is not None:
-            known = confidence.figures(grouped, Choice(index, "consistency"), question.task)
-            made.append(Given(question.db_id, known, grouped[index].sql in question.right, kind=kind))
+        choices.append((kind, grouped, Choice(choose(grouped), "consistency")))
+    made = []
+    for kind, grouped, choice in choices:
+        if choice is None or choice.index is None or grouped[choice.index].group is None:
+            continue
+        known = confidence.figures(grouped, choice, question.task)
+        made.append(Given(question.db_id, known, grouped[choice.index].sql in question.right, kind=kind))
     for one in made:
         yield replace(one, weight=1 / len(made))
 

@@ -13,16 +13,21 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
+from itertools import chain
+from math import inf
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.errors import DatabaseError, InputError
+from sqljury.errors import DatabaseError, DatasetError, InputError
 from sqljury.keys import known_schema
+from sqljury.parallel.crew import Crew
+from sqljury.parallel.processes import Tell, Work, map_processes
 from sqljury.recipes.parts import SchemaPart
 from sqljury.resources import write_whole
 from sqljury.sql.resolve import used
@@ -37,6 +42,7 @@ GOLD: Final = "gold"
 _FIRST_BYTES: Final = b'{"messages": '
 _STALE_SECONDS: Final = 86_400.0
 """Unfinished files that nobody wrote to for this long are removed."""
+Q = TypeVar("Q", bound="Asked")
 Kind = Literal["linker", "generator", "critic", "pairwise", "selector"]
 
 
@@ -44,7 +50,7 @@ class LeftOut(NamedTuple):
     """A question that gives no example, and the count of the ``SetReport`` that it belongs to."""
 
     id: str
-    why: Literal["cut", "unread", "failed", "suspect", "none"]
+    why: Literal["cut", "unread", "failed", "suspect", "none", "held_out"]
 
 
 @dataclass
@@ -54,8 +60,9 @@ class SetReport:
     ``of_gold``: the gold query itself would have taken part. ``cut``: the schema is too long to be shown whole, and the
     part that would be shown lacks tables or columns of the gold query. ``unread``: the gold query reads no table or
     cannot be parsed. ``failed``: it cannot be run. ``suspect``: ``sqljury audit`` suspects an error in it. ``none``: no
-    correct query. ``answers`` counts examples by the source of their answer, where the kind has several. ``near`` lists
-    near-duplicates of evaluation questions, ``checked`` is the evaluation's size.
+    correct query. ``held_out``: the evaluation asks it too. ``answers`` counts examples by the source of their answer,
+    where the kind has several. ``near`` lists near-duplicates of evaluation questions, ``checked`` is the evaluation's
+    size.
     """
 
     kind: str
@@ -71,6 +78,7 @@ class SetReport:
     failed: int = 0
     suspect: int = 0
     none: int = 0
+    held_out: int = 0
     answers: dict[str, int] = field(default_factory=dict)
     sha256: str = ""
     checked: dict[str, int] | None = None
@@ -81,6 +89,25 @@ class SetReport:
         """The content of the card beside the set."""
         listed = [duplicate._asdict() for duplicate in self.near]
         return {**vars(self), "near": {"count": len(listed), "questions": listed}}
+
+    def left_out(self) -> list[str]:
+        """What was left out, and why, with its count."""
+        counts = [(getattr(self, name), text) for name, text in _LEFT_OUT.items()]
+        return [f"{count} {text.format(*(('', 's') if count == 1 else ('s', '')))}" for count, text in counts if count]
+
+
+_LEFT_OUT: Final = {
+    "repeated": "repeated",
+    "contradicting": "contradicting",
+    "of_gold": "question{0} that need{1} the gold query",
+    "none": "question{0} without a correct query",
+    "cut": "question{0} whose cut schema lacks what gold reads",
+    "unread": "question{0} whose gold query reads no table",
+    "failed": "question{0} whose gold query fails",
+    "suspect": "question{0} whose gold query is suspect (see `sqljury audit`)",
+    "held_out": "question{0} that the evaluation asks too",
+}
+"""By count of the card, how it is said: behind ``question`` and ``need`` stand the endings of their number."""
 
 
 def write(
@@ -114,7 +141,10 @@ def write(
                 if source := example.meta.get("source"):
                     report.answers[source] = report.answers.get(source, 0) + 1
         if not report.items:
-            raise InputError(f"{out}: no example to train a {kind} on; give more questions or another run")
+            why = ", ".join(report.left_out())
+            raise InputError(
+                f"{out}: no example for a {kind} set{why and f': {why}'}; give other questions or another run"
+            )
         report.questions, report.databases = len(questions), len({question.db_id for question in questions})
         report.sha256 = digest.hexdigest()
         report.near = near_duplicates(list(questions), evaluation)
@@ -189,31 +219,101 @@ def _unrepeated(examples: Iterable[TrainingExample], report: SetReport) -> Itera
             yield example
 
 
-def linker_examples(examples: Sequence[Example], part: SchemaPart) -> Iterator[TrainingExample | LeftOut]:
+class Asked(Protocol):
+    """A question on a database."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def database(self) -> str | os.PathLike[str]: ...
+
+
+class Maker(Protocol):
+    """Makes the examples of questions on one database."""
+
+    def examples(self, question: Any, /) -> Iterable[TrainingExample | LeftOut]: ...
+
+
+def made_on_databases(
+    questions: Sequence[Q], maker: Callable[[Database], Maker], processes: int | Crew = 1
+) -> Iterator[TrainingExample | LeftOut]:
+    """The examples of all questions, in their order, made in as many processes, or by a crew.
+
+    Left out are questions whose database cannot be opened. Raises ``DatasetError`` for one that ends its process.
+    """
+    making: _Making[Q] = _Making(maker)
+    files = [question.database for question in questions]
+    made = map_processes(
+        making.begin,
+        questions,
+        _lost,
+        silence=inf,
+        processes=processes,
+        kind=lambda question: str(question.database),
+        files=files,
+    )
+    return chain.from_iterable(made)
+
+
+@dataclass
+class _Making(Generic[Q]):
+    """The work of one process: the database of the last question stays open for the next."""
+
+    maker: Callable[[Database], Maker]
+    name: str | None = None
+    opened: tuple[Database, Maker] | None = None
+
+    def begin(self) -> Work[Q, list[TrainingExample | LeftOut]]:
+        """Called once in each process."""
+        return self._made
+
+    def _made(self, question: Q, _: Tell) -> list[TrainingExample | LeftOut]:
+        if self.name != (name := os.fspath(question.database)):
+            if self.opened is not None:
+                self.opened[0].close()
+            self.name, self.opened = name, self._opened(name)
+        return [LeftOut(question.id, "unread")] if self.opened is None else list(self.opened[1].examples(question))
+
+    def _opened(self, name: str) -> tuple[Database, Maker] | None:
+        try:
+            db = connect(name)
+        except DatabaseError:
+            return None
+        return db, self.maker(db)
+
+
+def _lost(question: Asked, why: str, _: object) -> NoReturn:
+    raise DatasetError(f"question {question.id!r}: no example can be made of it, {why}; leave it out")
+
+
+def linker_examples(
+    examples: Sequence[Example], part: SchemaPart, processes: int | Crew = 1
+) -> Iterator[TrainingExample | LeftOut]:
     """Question and schema to the tables that the gold query reads, in the schema's order.
 
     ``part`` is how the recipe shows schemas. Left out are questions whose gold query reads no table, and those whose
     cut schema would lack tables or columns of the gold query.
     """
-    for file, group in groupby(examples, key=lambda example: example.database):
-        try:
-            db = connect(file)
-        except DatabaseError:
-            yield from (LeftOut(example.id, "unread") for example in group)
-            continue
-        preparation = Preparation(part)
-        with db:
-            whole = known_schema(db)
-            for example in group:
-                needed = used(whole, [example.gold_sql])
-                if not needed.tables:
-                    yield LeftOut(example.id, "unread")
-                elif not shows((task := preparation.task(example.question, db)).known, needed):
-                    yield LeftOut(example.id, "cut")
-                else:
-                    answer = link.written([table.name for table in needed.tables])
-                    meta = {"kind": "linker", **question_meta(example.id, example.db_id, example.question.text)}
-                    yield TrainingExample(tuple(link.conversation(task)), answer, meta)
+    return made_on_databases(examples, partial(_Linker, part=part), processes)
+
+
+class _Linker:
+    """Makes the examples of one database."""
+
+    def __init__(self, db: Database, part: SchemaPart) -> None:
+        self._db, self._preparation, self._whole = db, Preparation(part), known_schema(db)
+
+    def examples(self, example: Example) -> Iterator[TrainingExample | LeftOut]:
+        needed = used(self._whole, [example.gold_sql])
+        if not needed.tables:
+            yield LeftOut(example.id, "unread")
+        elif not shows((task := self._preparation.task(example.question, self._db)).known, needed):
+            yield LeftOut(example.id, "cut")
+        else:
+            answer = link.written([table.name for table in needed.tables])
+            meta = {"kind": "linker", **question_meta(example.id, example.db_id, example.question.text)}
+            yield TrainingExample(tuple(link.conversation(task)), answer, meta)
 
 
 def shows(schema: Schema, needed: Schema) -> bool:

@@ -113,7 +113,7 @@ def _with_gold(judged: JudgedQuestion, part: SchemaPart, seed: int, model: Langu
 
 def _hinted_queries(source: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:
     """What the model writes when it is shown the gold query; nothing for a schema that is too long for it."""
-    task = Preparation(part).task(source.task.question, db)
+    task = Preparation(part).task(source.question, db, source.notes)
     asked = prompts.render("train/hint", question=question(task), gold=unmarked(source.gold))
     sampling = replace(_HINTED, seed=derive_seed(seed, "hint", source.id))
     try:
@@ -143,7 +143,7 @@ def pairwise_examples(
             first = rng.randrange(2)
             for index in (first, 1 - first) if both_orders else (first,):
                 shown = (correct, wrong) if index == 0 else (wrong, correct)
-                messages = pair_conversation(*shown, judged.replayed.task)
+                messages = pair_conversation(*shown, judged.replayed.task, judged.replayed.judged)
                 yield TrainingExample(tuple(messages), LETTERS[index], judged.meta("pairwise"))
 
 
@@ -157,16 +157,17 @@ def critic_examples(
     reverse order too.
     """
     for judged in questions:
-        broken = failed(judged.replayed.candidates)
+        source = judged.replayed
+        broken = failed(source.candidates)
         for number, correct in enumerate(judged.correct):
             rng = _random(seed, f"critic {number}", judged)
             listed = [correct, *judged.wrong, *broken][:max_queries]
-            shown = listed[: max(2, fitting(listed, judged.replayed.task))]
+            shown = listed[: max(2, fitting(listed, source.task))]
             running = min(len(shown), 1 + len(judged.wrong))
             drawn = rng.sample(range(running), running)
             for order in (drawn, drawn[::-1]) if both_orders else (drawn,):
                 whole = [*order, *range(running, len(shown))]
-                messages = critic_conversation([shown[index] for index in whole], judged.replayed.task)
+                messages = critic_conversation([shown[index] for index in whole], source.task, source.judged)
                 yield TrainingExample(tuple(messages), LETTERS[order.index(0)], judged.meta("critic"))
 
 
@@ -181,7 +182,7 @@ def independent_examples(questions: Iterable[JudgedQuestion], seed: int) -> Iter
         size = min(len(judged.correct), len(judged.wrong))
         for answer, queries in zip(OPTIONS, (judged.correct, judged.wrong), strict=True):
             for query in rng.sample(queries, size):
-                messages = conversation_alone(query, judged.replayed.task)
+                messages = conversation_alone(query, judged.replayed.task, judged.replayed.judged)
                 meta = {**judged.meta("critic"), "independent": True}
                 yield TrainingExample(tuple(messages), answer.capitalize(), meta)
 

@@ -57,7 +57,7 @@ class ProgramWriter:
         """What the agents work with on one question."""
         seed = derive_seed(self.seed, "programs", question.id)
         context = Context(db, self.model, DEFAULT_LIMITS, seed, recipe=self.recipe, sandbox=self.sandbox)
-        return replace(context, values=prepare.value_index(context))
+        return replace(context, values=prepare.values_of(context))
 
 
 def selector_examples(questions: Iterable[Replayed], writer: ProgramWriter) -> Iterator[TrainingExample]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from os import PathLike
 from typing import Any, Final, Literal, NamedTuple
@@ -20,19 +20,20 @@ from typing import Any, Final, Literal, NamedTuple
 from sqljury.audit import LIKELY, Data, Subject, audit
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
-from sqljury.db.connect import connect
-from sqljury.errors import DatabaseError, DatasetError, InputError
+from sqljury.errors import DatasetError, InputError
 from sqljury.keys import known_schema
 from sqljury.llm.base import derive_seed
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
+from sqljury.parallel.crew import Crew
 from sqljury.prompts import unmarked
-from sqljury.recipes.parts import SchemaPart
+from sqljury.recipes.parts import Recipe, SchemaPart
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.sql.resolve import used
 from sqljury.sql.style import restyled
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
-from sqljury.train.data import LeftOut, question_meta, shows
+from sqljury.train.data import LeftOut, made_on_databases, question_meta, shows
 from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate, Limits, Question, Result, Schema, Task
@@ -77,8 +78,16 @@ class GeneratorSet:
             raise InputError(f"{self.per_question} answers a question; give at least 1")
 
 
+def shown_by(recipe: Recipe) -> Shown:
+    """What the generator of a recipe is shown: of one that links tables those of the answer and some others."""
+    return "linked" if recipe.link.kind else "whole"
+
+
 class AnsweredQuestion(NamedTuple):
-    """A question with its gold query, and a model's candidates, of which the texts in ``right`` are correct."""
+    """A question with its gold query, and a model's candidates, of which the texts in ``right`` are correct.
+
+    ``notes`` are those on its database.
+    """
 
     id: str
     db_id: str
@@ -87,14 +96,16 @@ class AnsweredQuestion(NamedTuple):
     gold: str
     candidates: Sequence[Candidate] = ()
     right: frozenset[str] = frozenset()
+    notes: Notes = NO_NOTES
 
     @classmethod
     def of(cls, source: Example | Replayed) -> AnsweredQuestion:
         """A benchmark's question, which has no candidates, or one of a run."""
         if isinstance(source, Example):
             return cls(source.id, source.db_id, source.database, source.question, source.gold_sql)
-        question, candidates = source.task.question, source.candidates
-        return cls(source.id, source.db_id, source.database, question, source.gold, candidates, source.right)
+        candidates = [replace(one, result=Result()) for one in source.candidates]  # rows take memory
+        right, notes = source.right, source.notes
+        return cls(source.id, source.db_id, source.database, source.question, source.gold, candidates, right, notes)
 
 
 class WrittenAnswer(NamedTuple):
@@ -106,7 +117,7 @@ class WrittenAnswer(NamedTuple):
 
 
 def generator_examples(
-    questions: Iterable[Example | Replayed], options: GeneratorSet
+    questions: Iterable[Example | Replayed], options: GeneratorSet, processes: int | Crew = 1
 ) -> Iterator[TrainingExample | LeftOut]:
     """Question and schema to a correct query: the model's own, the most voted first, or gold as the options say.
 
@@ -114,17 +125,8 @@ def generator_examples(
     questions whose gold query reads no table, fails or is suspect, those without an answer, and those whose cut schema
     would lack tables or columns of every answer.
     """
-    asked = map(AnsweredQuestion.of, questions)
-    for file, group in groupby(asked, key=lambda question: question.database):
-        try:
-            db = connect(file)
-        except DatabaseError:
-            yield from (LeftOut(question.id, "unread") for question in group)
-            continue
-        with db:
-            writer = _Writer(db, options)
-            for question in group:
-                yield from writer.examples(question)
+    asked = [AnsweredQuestion.of(question) for question in questions]
+    return made_on_databases(asked, partial(_Writer, options=options), processes)
 
 
 class _Writer:
@@ -150,7 +152,7 @@ class _Writer:
             yield LeftOut(asked.id, "suspect")
             return
         answers = self._answers(asked, gold)
-        task = self._preparation.task(asked.question, self._db)
+        task = self._preparation.task(asked.question, self._db, asked.notes)
         needed = [(answer, used(self._whole, [answer.sql])) for answer in answers]
         shown = [(answer, reads) for answer, reads in needed if shows(task.known, reads)]
         if not shown:

@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from sqljury.errors import DatasetError
 from sqljury.llm.base import Message, Role, derive_seed
+from sqljury.train.leaks import HeldOutBy
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 ROLES: Final = get_args(Role)
+MIN_DATABASES: Final = 4
+"""With fewer databases questions are held out: one database can be most of the examples."""
+UNEVEN: Final = 2.0
+"""Databases are not held out where they have this many times the share of examples that was asked for, or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,34 +87,42 @@ def check_kind(examples: Sequence[TrainingExample], part: str, file: Path) -> No
         )
 
 
-def digest(file: Path) -> str:
-    """The SHA-256 of the file, in hex."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+class Split(NamedTuple):
+    """Examples to train on and held-out ones, and what was held out: whole databases, or questions."""
+
+    training: list[TrainingExample]
+    held_out: list[TrainingExample]
+    by: HeldOutBy
 
 
-def split(
-    examples: Sequence[TrainingExample], share: float, seed: int
-) -> tuple[list[TrainingExample], list[TrainingExample]]:
-    """(training, held-out) examples: about ``share`` of the databases or questions (``held_out_by``) are held out.
+def split(examples: Sequence[TrainingExample], share: float, seed: int) -> Split:
+    """About ``share`` of the databases or of the questions are held out.
 
-    At least one of two or more is held out, unless ``share`` is 0. The choice depends on names and ``seed`` alone, so a
-    larger set holds out what a smaller one did.
+    Questions where databases are fewer than ``MIN_DATABASES``, and where those that are drawn have more than
+    ``UNEVEN`` times the share of all examples, or less than that part of it. At least one name of two or more is held
+    out, unless ``share`` is 0.
+    The draw depends on names and ``seed`` alone, so a larger set holds out what a smaller one did by the same names.
     """
-    by = held_out_by(examples)
-    names = [example.database if by == "database" else example.question for example in examples]
-    ordered = sorted(set(names), key=lambda name: derive_seed(seed, "held out", name))
-    held_out = set(ordered[: min(ceil(share * len(ordered)), len(ordered) - 1)])
+    databases = [example.database for example in examples]
+    by: HeldOutBy = "database"
+    held_out = draw(databases, share, seed)
+    drawn = sum(name in held_out for name in databases)
+    names, wanted = databases, share * len(examples)
+    if len(set(databases)) < MIN_DATABASES or not wanted / UNEVEN <= drawn <= wanted * UNEVEN:
+        names = [example.question for example in examples]
+        held_out, by = draw(names, share, seed), "question"
     pairs = list(zip(examples, names, strict=True))
-    return (
+    return Split(
         [example for example, name in pairs if name not in held_out],
         [example for example, name in pairs if name in held_out],
+        by,
     )
 
 
-def held_out_by(examples: Sequence[TrainingExample]) -> Literal["database", "question"]:
-    """What a split holds out: databases, or questions where all examples are on one database."""
-    return "database" if len({example.database for example in examples}) > 1 else "question"
+def draw(names: Iterable[str], share: float, seed: int) -> set[str]:
+    """About ``share`` of the different ``names``, rounded up, but never all of them."""
+    ordered = sorted(set(names), key=lambda name: derive_seed(seed, "held out", name))
+    return set(ordered[: max(0, min(ceil(share * len(ordered)), len(ordered) - 1))])
 
 
 def _example(file: Path, number: int, line: bytes) -> TrainingExample:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqljury.errors import MissingExtraError, WeightsError
 from sqljury.llm import models
+from sqljury.resources import sha256_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -109,8 +110,7 @@ def digest(name: str) -> str:
     files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
     combined = hashlib.sha256()
     for file in files:
-        with file.open("rb") as stream:
-            own = hashlib.file_digest(stream, "sha256").hexdigest()
+        own = sha256_of(file)
         if len(files) == 1:
             return own
         combined.update(f"{file.name}\0{own}\n".encode())

@@ -21,13 +21,14 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.report import Share
-from sqljury.stages.select.features import features, names
+from sqljury.stages.select.features import JUDGED, features, names
 from sqljury.stages.select.light import Weights, better
 from sqljury.stages.select.sketch import Sketch
 from sqljury.train import logit
 from sqljury.train import sketch as sketch_training
 from sqljury.train.leaks import SetQuestion, evaluation_size, near_duplicates
 from sqljury.train.replay import Replayed, replay_all
+from sqljury.train.scores import stored_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,14 +79,16 @@ def train_from_runs(
     seed: int = 0,
     processes: int = 1,
     today: date | None = None,
-    critic: str = "",
+    scores: Sequence[str] = (),
 ) -> Weights:
     """The weights learned from the candidates of runs, which must be on other databases than ``evaluation``.
 
-    ``critic`` names the critic's choices in every run; with it, the judge uses the critic's scores. Raises
-    ``InputError`` for a run on a database of the evaluation, and what ``replay_all`` and ``train`` raise.
+    ``scores`` names choices that are stored with the runs; the judge then uses the scores of their selector too. Raises
+    ``InputError`` for a run on a database of the evaluation, and what ``stored_scores``, ``replay_all`` and ``train``
+    raise.
     """
-    replayed = replay_all(runs, data, evaluation, processes, critic)
+    judged = stored_scores(runs, scores)
+    replayed = replay_all(runs, data, evaluation, processes, judged)
     gold = sketch_training.gold_questions(runs, data, evaluation)
     sketches = sketch_training.cross_fit(gold, seed)
     questions = [_rated(question, sketches.get(question.db_id.casefold())) for question in replayed]
@@ -93,12 +96,13 @@ def train_from_runs(
     about = {
         "trained": None if today is None else today.isoformat(),
         "runs": [_about_run(run) for run in runs],
-        "critic": critic or None,
+        "scores": None if judged is None else judged.about(),
         "sketch": {"questions": len(gold), "databases": len({one.database for one in gold})} if sketches else None,
         "checked": evaluation_size(evaluation),
         "near": len(near_duplicates(asked, evaluation)),
     }
-    return train(questions, seed, about, sketch_training.fit(gold) if sketches else None)
+    weights = train(questions, seed, about, sketch_training.fit(gold) if sketches else None)
+    return replace(weights, scorer=judged.scorer) if judged is not None and weights.weights.get(JUDGED) else weights
 
 
 def _rated(question: Replayed, sketch: Sketch | None) -> RatedQuestion:

@@ -16,7 +16,7 @@ import torch
 
 from sqljury.errors import DatasetError
 from sqljury.llm.base import derive_seed
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.train import card, memory
 from sqljury.train.settings import ADAPTER, CHECKPOINT, LOG, Settings
 from sqljury.train.tree import TreeSequence, batches, rows
@@ -33,17 +33,20 @@ Note = Callable[[str], None]
 
 
 class Sets(NamedTuple):
-    """The trees to train on and those to evaluate on; the latter may be empty."""
+    """The trees to train on and those to evaluate on, which may be none; ``length`` is the most rows of a tree."""
 
     training: Sequence[TreeSequence]
     held_out: Sequence[TreeSequence]
+    length: int
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a training is: steps, seconds, tokens computed, the lowest held-out loss, evaluations since, the log."""
+    """How far a training is: steps, the last one evaluated, seconds, tokens computed, the lowest held-out loss,
+    evaluations since, the log."""
 
     step: int = 0
+    evaluated: int = -1
     seconds: float = 0.0
     tokens: int = 0
     best: float = math.inf
@@ -66,13 +69,30 @@ class Loop:
         self._interval = max(1, int(interval))
         self._optimiser = torch.optim.AdamW(model.adapter.parameters(), lr=settings.learning_rate, weight_decay=0.0)
         self._recent: list[dict[str, float]] = []
+        self._whole = self._log_works = True
         self._started = self._saved = self._noted = time.monotonic()
 
     def run(self) -> None:
-        """Train to the end; raises ``DatasetError`` for a checkpoint that cannot be continued."""
+        """Train to the end; raises ``DatasetError`` for a checkpoint that cannot be continued, or not be written.
+
+        Ctrl-C leaves a checkpoint of the last whole step.
+        """
         state = self._resume()
         self._started = time.monotonic() - state.seconds
-        if not state.step:
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            if self._whole and state.step:
+                self._save()
+                self._note(f"the same command continues from step {state.step} of {len(self.steps)}")
+            raise
+        state.seconds = time.monotonic() - self._started
+        peak = memory.peak(self._model.device) / memory.GB
+        self._write({"train_runtime": round(state.seconds, 1), "peak_memory_gb": round(peak, 2)})
+
+    def _run(self) -> None:
+        state = self.progress
+        if self._is_due():
             self._evaluate()
         while not self._finished():
             self._advance()
@@ -80,15 +100,17 @@ class Loop:
             last = state.step == len(self.steps)
             if last or state.step % max(1, len(self.steps) // LOG_ENTRIES) == 0:
                 self._log_steps(always_noted=last)
-            if last or state.step % self._interval == 0:
+            if self._is_due():
                 self._evaluate()
             if time.monotonic() - self._saved >= 60 * self._settings.checkpoint_minutes:
                 self._save()
-        if state.step % self._interval and state.step < len(self.steps):
+        if state.evaluated != state.step:
             self._evaluate()
-        state.seconds = time.monotonic() - self._started
-        peak = memory.peak(self._model.device) / memory.GB
-        self._write({"train_runtime": round(state.seconds, 1), "peak_memory_gb": round(peak, 2)})
+
+    def _is_due(self) -> bool:
+        """Whether this step is to be evaluated, and was not before the training was stopped."""
+        step = self.progress.step
+        return self.progress.evaluated != step and (step % self._interval == 0 or step == len(self.steps))
 
     def _finished(self) -> bool:
         state, settings = self.progress, self._settings
@@ -115,6 +137,7 @@ class Loop:
         norm = torch.nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
         for group in self._optimiser.param_groups:
             group["lr"] = self._learning_rate()
+        self._whole = False  # a checkpoint of half an update would be none
         self._optimiser.step()
         self._optimiser.zero_grad()
         figures = {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
@@ -123,6 +146,7 @@ class Loop:
         self._recent.append(figures)
         state.tokens += rows(trees)
         state.step += 1
+        self._whole = True
 
     def _trim(self) -> None:
         device = self._model.device
@@ -143,6 +167,7 @@ class Loop:
         state, trees, started = self.progress, self._sets.held_out, time.monotonic()
         if not trees:
             self._model.adapter.save(self._out / ADAPTER)
+            state.evaluated = state.step
             return
         losses = [self._model.measure(tree) for tree in trees]
         self._trim()
@@ -153,10 +178,10 @@ class Loop:
             for answer in tree.answers
         ]
         if loss < state.best:
-            state.best, state.since_best = loss, 0
             self._model.adapter.save(self._out / ADAPTER)
+            state.best, state.since_best, state.evaluated = loss, 0, state.step
         else:
-            state.since_best += 1
+            state.since_best, state.evaluated = state.since_best + 1, state.step
         seconds = round(time.monotonic() - started, 1)
         self._shown({"eval_loss": loss, "eval_right_answers": sum(right) / len(right), "eval_seconds": seconds})
 
@@ -191,15 +216,26 @@ class Loop:
     def _write(self, figures: dict[str, Any]) -> None:
         entry = {"step": self.progress.step, "seconds": round(self.progress.seconds, 1), **figures}
         self.progress.log.append(entry)
-        with (self._out / LOG).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(entry) + "\n")
+        try:
+            with (self._out / LOG).open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(entry) + "\n")
+        except OSError as error:  # checkpoint and card have the entries too
+            if self._log_works:
+                self._note(f"{self._out / LOG} cannot be written ({error.strerror}); the training goes on")
+            self._log_works = False
 
     def _save(self) -> None:
-        """Replace the checkpoint by one of now, in one piece; the one before stays until then."""
+        """Replace the checkpoint by one of now, in one piece; the one before stays until then.
+
+        Raises ``DatasetError`` where it cannot be written.
+        """
         raw = io.BytesIO()
         tensors = {"adapter": self._model.adapter.state(), "optimiser": self._optimiser.state_dict()}
-        torch.save({"progress": asdict(self.progress), "steps": len(self.steps), **tensors}, raw)
-        write_whole(self._out / CHECKPOINT, raw.getbuffer().tobytes())
+        shape = {"steps": len(self.steps), "length": self._sets.length}
+        torch.save({"progress": asdict(self.progress), **shape, **tensors}, raw)
+        advice = "free some space and give the same command again: it continues from its last checkpoint"
+        with must_write(self._out / CHECKPOINT, DatasetError, advice):
+            write_whole(self._out / CHECKPOINT, raw.getbuffer().tobytes())
         self._saved = time.monotonic()
 
     def _resume(self) -> Progress:
@@ -218,6 +254,15 @@ class Loop:
             self._note(f"continuing from step {self.progress.step} of {len(self.steps)}")
         write_whole(self._out / LOG, "".join(json.dumps(entry) + "\n" for entry in self.progress.log))
         return self.progress
+
+
+def checkpointed_length(out: Path) -> int:
+    """The length of sequences that a stopped training in ``out`` has; 0 where there is none, or it cannot be read."""
+    try:
+        saved = torch.load(out / CHECKPOINT, map_location="cpu", weights_only=True, mmap=True)
+        return int(saved["length"])
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, UnpicklingError):
+        return 0
 
 
 def schedule(trees: Sequence[TreeSequence], settings: Settings) -> list[list[int]]:

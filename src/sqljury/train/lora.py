@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
-from sqljury.resources import locked_folder
+from sqljury.resources import locked_folder, sha256_of
 from sqljury.train import card, examples, gguf_base, start
 from sqljury.train.examples import Encoded, TrainingExample, encode
 from sqljury.train.settings import ADAPTER, CHECKPOINT, MODULES, Settings, claim
@@ -48,9 +48,9 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
         facts = {
             **asdict(settings),
             "data": str(data),
-            "data_sha256": examples.digest(data),
+            "data_sha256": sha256_of(data),
             "base_sha256": gguf_base.digest(settings.base_model),
-            "start_sha256": examples.digest(start.find(settings.start, settings.base_model)) if settings.start else "",
+            "start_sha256": sha256_of(start.find(settings.start, settings.base_model)) if settings.start else "",
         }
         claim(out, facts)
         if (out / card.JSON).is_file():
@@ -61,30 +61,37 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
 
 def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, facts: dict[str, Any], note: Note) -> Path:
     from sqljury.train import memory
-    from sqljury.train.loop import Loop
+    from sqljury.train.loop import Loop, checkpointed_length
 
     memory.keep_freed_memory()
     base = gguf_base.load(settings.base_model, half=half())
-    training, held_out = examples.split(known, settings.held_out, settings.seed)
+    training, held_out, by = examples.split(known, settings.held_out, settings.seed)
+    if held_out and by == "question" and len({example.database for example in known}) > 1:
+        note("questions are held out, not databases, which are too few or too uneven for it")
     if settings.max_examples:
         draw = random.Random(settings.seed)  # noqa: S311  # a sample, not a secret
         training = draw.sample(training, min(settings.max_examples, len(training)))
     encoded = Sides(*([encode(base.tokenizer, example) for example in side] for side in (training, held_out)))
-    model, sets = prepare(base.model, encoded, settings, note)
+    model, sets = prepare(base.model, encoded, settings, note, checkpointed_length(out))
     if not sets.training:
         raise DatasetError(f"{facts['data']}: every example is too long; raise --max-length or --memory")
     counts = _counts(encoded, sets)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
     loop = Loop(model, sets, out, settings, note)
     loop.run()
-    facts = {**facts, "held_out_by": examples.held_out_by(known)}
+    facts = {**facts, "held_out_by": by}
     card.write(out, facts, counts, device_name(model.device), loop.progress.log)
+    if card.results(loop.progress.log).get(card.KEPT) == 0:
+        note("no evaluation was better than the start: what is kept has learned nothing")
     (out / CHECKPOINT).unlink(missing_ok=True)
     return out / ADAPTER
 
 
-def prepare(model: Any, examples: Sides, settings: Settings, note: Note) -> tuple[TreeModel, Sets]:
-    """Adapt ``model`` and cut ``examples`` into sequences that fit the memory; those that are too long are left out."""
+def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length: int = 0) -> tuple[TreeModel, Sets]:
+    """Adapt ``model`` and cut ``examples`` into sequences that fit the memory; those that are too long are left out.
+
+    A ``length`` above 0 is that of the sequences of a training that goes on, whatever memory it has now.
+    """
     import torch
 
     from sqljury.train import adapter, memory
@@ -109,7 +116,7 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note) -> tupl
     forest = Forest(sides.training, settings.batch_size, settings.seed)
     longest = max((len(tree) for tree in forest.sequences(UNLIMITED)), default=0)
     longest_example = max((len(example.ids) for side in sides for example in side), default=0)
-    plan = memory.plan(costs, longest_example, max(longest, longest_example), forest.rows)
+    plan = memory.plan(costs, longest_example, max(longest, longest_example), forest.rows, length)
     if plan.length < longest_example:
         sides = Sides(*(_up_to(plan.length, side) for side in sides))
         forest = Forest(sides.training, settings.batch_size, settings.seed)
@@ -119,7 +126,7 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note) -> tupl
         "computed again"
     )
     return TreeModel(model, updates, plan.checkpointed), Sets(
-        forest.sequences(plan.length), held_out.sequences(plan.length)
+        forest.sequences(plan.length), held_out.sequences(plan.length), plan.length
     )
 
 
@@ -148,8 +155,8 @@ def _counts(examples: Sides, sets: Sets) -> dict[str, int]:
     """Examples that are trained on, held out and too long; their tokens, and the rows that compute them."""
     from sqljury.train.tree import rows
 
-    training, held_out = (sum(len(tree.answers) for tree in trees) for trees in sets)
-    longest = max(len(tree) for trees in sets for tree in trees)
+    training, held_out = (sum(len(tree.answers) for tree in trees) for trees in sets[:2])
+    longest = max(len(tree) for trees in sets[:2] for tree in trees)
     return {
         "examples": training,
         "held_out": held_out,

@@ -15,7 +15,9 @@ One layer at a time needs e * 6 i + 24 q more for its own backward pass, and all
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -98,14 +100,18 @@ def costs(model: Any, adapter: Adapter, budget: float) -> Costs:
     return Costs(config.num_hidden_layers, free, kept, size * config.hidden_size, backward)
 
 
-def plan(costs: Costs, longest_example: int, longest: int, rows: Callable[[int], int]) -> Plan:
+def plan(costs: Costs, longest_example: int, longest: int, rows: Callable[[int], int], fixed: int = 0) -> Plan:
     """The plan that takes the least time: longer sequences repeat less, and checkpointing makes room for them.
 
     ``rows`` gives all rows to compute where sequences have at most a given length; none is longer than ``longest``. The
-    ``length`` is below ``longest_example`` where memory is too small for that, and 0 where it is too small for any.
+    ``length`` is below ``longest_example`` where memory is too small for that, and 0 where it is too small for any. It
+    is ``fixed`` where that is given: then as few layers are checkpointed as fit, or all.
     """
+    choices = sorted({round(costs.layers * quarter / 4) for quarter in range(5)})
+    if fixed:
+        return Plan(fixed, next((one for one in choices if costs.length(one) >= fixed), costs.layers))
     plans = []
-    for checkpointed in {round(costs.layers * quarter / 4) for quarter in range(5)}:
+    for checkpointed in choices:
         length = min(costs.length(checkpointed), longest)
         if length >= longest_example:
             time = rows(length) * (1 + RECOMPUTED * checkpointed / costs.layers)
@@ -118,9 +124,30 @@ def budget(device: torch.device) -> float:
     if device.type == "cuda":
         return float(SHARE * torch.cuda.get_device_properties(device).total_memory)
     try:
-        return min(DEFAULT, SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not every system tells
         return DEFAULT
+    return min(DEFAULT, SHARE * min(there, _group_limit()))
+
+
+def _group_limit(mounted: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> float:
+    """The bytes that Linux lets this process's control groups take, as of a container; infinite where none is set."""
+    try:
+        listed = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:
+        return math.inf
+    limits = []
+    for _, controllers, path in (line for line in listed if len(line) == 3):
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root = mounted / "memory" if controllers else mounted
+        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        # A container sees its own group as the root, whatever the path says.
+        group = root / path.lstrip("/")
+        for folder in (root, *(one for one in (group, *group.parents) if root in one.parents)):
+            with contextlib.suppress(OSError, ValueError):  # "max" is no number
+                limits.append(int((folder / name).read_text()))
+    return min(limits, default=math.inf)
 
 
 def used(device: torch.device) -> int:

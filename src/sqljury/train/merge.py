@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import InputError, MissingExtraError, WeightsError
-from sqljury.llm import adapters, models
+from sqljury.llm import adapters, engine, models
 from sqljury.resources import must_write
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ KINDS: Final = frozenset(
     {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
 )
 """Kinds of tensors that can be written again; the others need statistics of the original quantisation (imatrix)."""
-MERGED: Final = "sqljury.merged_adapter"
-"""The entry of a merged file that names its adapter and the start of that one's SHA-256."""
 
 
 class Delta(NamedTuple):
@@ -54,7 +52,7 @@ def merge(base: str, adapter: str, out: Path, note: Callable[[str], None] = lamb
     """
     if out.exists():
         raise InputError(f"{out}: exists; name a new file with --out, or remove this one")
-    weights, chosen = models.resolve(base), adapters.find(adapter, base)
+    weights, chosen = models.resolve(base), adapters.find(adapter, base, read=True)
     reader, added = _reader(weights), deltas(chosen.file)
     known = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
     for name in added:
@@ -112,13 +110,13 @@ def _write(file: Path, reader: Any, added: Mapping[str, Delta], label: str, note
     architecture = reader.get_field(gguf.Keys.General.ARCHITECTURE).contents()
     writer = gguf.GGUFWriter(file, architecture, endianess=reader.endianess)
     writer.data_alignment = reader.alignment
+    writer.add_string(adapters.MERGED, label)  # before lists of tokens, where a look at the file's head finds it
     for field in reader.fields.values():
         if field.name == gguf.Keys.General.ARCHITECTURE or field.name.startswith("GGUF."):
             continue  # the writer's own
         kind = field.types[0]
         inner = field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
         writer.add_key_value(field.name, field.contents(), kind, sub_type=inner)
-    writer.add_string(MERGED, label)
     for tensor in reader.tensors:
         data = tensor.data
         writer.add_tensor_info(tensor.name, data.shape, data.dtype, data.nbytes, tensor.tensor_type)
@@ -163,9 +161,7 @@ def quantized(matrix: Matrix, kind: Any) -> Any:
 @functools.cache
 def _llama() -> Any:
     """The installed llama.cpp, by its C interface; raises ``WeightsError`` where it does not offer quantising."""
-    import xllamacpp
-
-    for file in sorted(Path(xllamacpp.__file__).parent.glob("xllamacpp*.so")):
+    for file in sorted(Path(engine.library().__file__).parent.glob("xllamacpp*.so")):
         library = ctypes.CDLL(str(file))
         if hasattr(library, "ggml_quantize_chunk") and hasattr(library, "ggml_row_size"):
             library.ggml_row_size.restype = ctypes.c_size_t

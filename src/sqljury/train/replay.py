@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import groupby
 from pathlib import Path
 
-from sqljury.bench import choices, stored
+from sqljury.bench import stored
+from sqljury.bench.choices import Chosen
+from sqljury.bench.notes import shown_notes
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.engines.databases import Engine, of_run
+from sqljury.engines.databases import Databases, Engine, of_run
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.run_folder import Record, is_figure, misshapen
+from sqljury.parallel.crew import Crew
 from sqljury.parallel.threads import map_threads
+from sqljury.recipes.parts import Judged
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.base import representative, representatives
 from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
-from sqljury.types import Candidate, Limits, QueryFailure, Result, Task
+from sqljury.train.scores import StoredScores, scores_of
+from sqljury.types import Candidate, Choice, Limits, QueryFailure, Question, Result, Schema, Task, TestCase, Tried
 
 Key = tuple[str, str]
 """A question: the name of its database, and its text. Ids are only places in some file."""
@@ -34,7 +43,10 @@ class Replayed:
 
     ``right`` are the texts of all correct queries among the candidates. ``database`` is the file, ``db_id`` the
     database's name in the benchmark, ``gold`` the gold query. ``opinions`` hold the outcomes of the run's own tests
-    and, where it takes part, the critic's scores; see ``select.features``.
+    and, where one takes part, a judge's scores; see ``select.features``. ``choice`` is what the run chose, with the
+    scores and test outcomes that it had; None where it chose nothing. ``judged`` is the part of the schema
+    that its recipe shows to judges. ``notes`` are those that the run showed, and ``evidence`` is what it was asked
+    with; the evidence of ``task`` has the rules of the notes too.
     """
 
     id: str
@@ -46,6 +58,15 @@ class Replayed:
     right: frozenset[str]
     gold: str
     opinions: Opinions
+    choice: Choice | None = None
+    judged: Judged = "used"
+    notes: Notes = NO_NOTES
+    evidence: str = ""
+
+    @property
+    def question(self) -> Question:
+        """The question as it was asked."""
+        return replace(self.task.question, evidence=self.evidence)
 
     def representative(self, group: int) -> Candidate:
         """The candidate that stands for a group."""
@@ -57,115 +78,185 @@ def evaluation_of_runs(runs: Sequence[Path], data: Path | None, eval_data: Path 
 
     Raises what that raises, and ``DatasetError`` for a run that does not say where its dataset is.
     """
-    if eval_data is not None or data is not None:
-        return leaks.evaluation_questions(eval_data, data)
-    folders = dict.fromkeys(run_folder.data_of(run).resolve() for run in runs)
-    return [example for folder in folders for example in leaks.evaluation_questions(None, folder)]
+    if eval_data is not None:
+        return leaks.evaluation_questions(eval_data)
+    places = [(data or run_folder.data_of(run), run_folder.described(run)["dataset"].get("name")) for run in runs]
+    places = list(dict.fromkeys((folder.resolve(), kind) for folder, kind in places))
+    return [example for folder, kind in places for example in leaks.evaluation_questions(None, folder, kind)]
 
 
 def replay_all(
-    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1, critic: str = ""
+    runs: Sequence[Path],
+    data: Path | None,
+    evaluation: Sequence[Example],
+    processes: int | Crew = 1,
+    scores: StoredScores | None = None,
+    *,
+    merge: bool = False,
 ) -> Iterator[Replayed]:
-    """The questions of several runs, each question of a database once, from the first run that has it.
+    """The questions of several runs, each question of a database once: from the first run that has it.
 
-    ``data`` is the dataset's folder if it has moved; ``critic`` names the critic's choices, kept in every run. Raises
-    ``InputError`` at once for a run on a database of ``evaluation``, and while iterating what ``replay`` raises.
+    With ``merge`` a question has the candidates of all runs that have it, see ``merged``. ``data`` is the dataset's
+    folder if it has moved; ``scores`` are a judge's, of every run. Raises ``InputError`` at once for a run on a
+    database of ``evaluation``, and while iterating what ``replay`` raises.
     """
     for run in runs:  # at once, not with the first question: what is done before that may take minutes
         leaks.refuse({record["db_id"] for record in run_folder.records(run)}, evaluation)
-    return _replay_all(runs, data, processes, critic)
+    return _replay_all(list(dict.fromkeys(runs)), data, processes, scores, merge)
 
 
-def _replay_all(runs: Sequence[Path], data: Path | None, processes: int, critic: str) -> Iterator[Replayed]:
-    keys: dict[Path, set[Key]] = {}
-    for run in runs:
-        folder = data or run_folder.data_of(run)
-        known = keys.setdefault(folder.resolve(), set())
-        for replayed in replay(run, folder, frozenset(known), processes, critic):
-            known.add((replayed.db_id, replayed.task.question.text))
-            yield replayed
-
-
-def replay(
-    run: Path, data: Path, leave_out: Collection[Key] = (), processes: int = 1, critic: str = ""
+def _replay_all(
+    runs: Sequence[Path], data: Path | None, processes: int | Crew, scores: StoredScores | None, merge: bool
 ) -> Iterator[Replayed]:
-    """The questions of a run in its order, without those in ``leave_out``, repeated ones and those without candidates.
+    loaded = [LoadedRun.load(run, data or run_folder.data_of(run), processes, scores) for run in runs]
+    questions: dict[tuple[Path, Key], list[tuple[LoadedRun, stored.Asked]]] = {}
+    for run in loaded:
+        for key, question in run.questions.items():
+            having = questions.setdefault((run.data.resolve(), key), [])
+            if merge or not having:
+                having.append((run, question))
+    for (_, db_id), group_ in groupby(questions.items(), key=lambda item: (item[0][0], item[0][1][0])):
+        with ExitStack() as stack:
+            opened: dict[Path, Database] = {}
+            for _, having in group_:
+                for run, _question in having:
+                    if run.folder not in opened:
+                        opened[run.folder] = stack.enter_context(connect(run.file(db_id)))
+                yield reduce(merged, (run.replayed(question, opened[run.folder]) for run, question in having))
 
-    Questions whose gold query fails are left out too; a warning counts them and names the first. Tasks are made by the
-    run's own recipe, so that judges see what they saw then. Raises what ``bench.stored.load`` raises, and
-    ``InputError`` where the run has no choices named ``critic``, or none for one of these questions, and where its
-    recipe refines answers; or where it was not on SQLite, in which judges are trained.
+
+def replay(run: Path, data: Path, processes: int | Crew = 1, scores: StoredScores | None = None) -> Iterator[Replayed]:
+    """The questions of a run in its order, without repeated ones and those without candidates.
+
+    Questions whose gold query fails, or whose database is gone, are left out too; a warning counts them and names the
+    first. Tasks are made by the run's own recipe with the notes that it showed, so that judges see what they saw then.
+    Raises what ``bench.stored.load`` and ``bench.notes.shown_notes`` raise, ``InputError`` where ``scores`` lack one of
+    these questions, and where the run's recipe refines answers; or where it was not on SQLite, in which judges are
+    trained.
     """
-    loaded = stored.load(run, data, processes)
-    _warn_of_faults(run, loaded)
-    records = {record["id"]: record for record in run_folder.records(run)}
-    if loaded.recipe.refine.rounds:  # a refined query is an extra candidate, which no judge saw when it chose
-        raise InputError(f"{run}: its recipe {loaded.recipe.name} refines answers; make a run without [refine]")
-    limits = stored.limits_of(run, loaded.described)
-    preparation = Preparation(loaded.recipe.schema)
-    critic_choices = _critic_choices(run, critic, loaded.questions) if critic else {}
-    kept: dict[Key, stored.Asked] = {}
-    for question in loaded.questions:
-        if question.candidates and (question.db_id, question.text) not in leave_out:
-            kept.setdefault((question.db_id, question.text), question)
-    if Engine.of(loaded.described["dataset"]).name != "sqlite":
-        raise InputError(f"{run}: its databases are not SQLite files; make a run without --engine")
-    databases = of_run(loaded.described, data, run)
-    for db_id, questions in groupby(kept.values(), key=lambda question: question.db_id):
-        file = Path(databases.target(db_id))
-        with connect(file) as db:
-            for question in questions:
-                record = records[question.id]
-                task = preparation.task(stored.question_of(record), db)
-                candidates = group(map_threads(lambda entry, _: _executed(entry, db, limits), record["candidates"]))
-                correct = frozenset(
-                    number
-                    for number, index in representatives(candidates).items()
-                    if question.right(candidates[index].sql)
-                )
-                right = frozenset(candidate.sql for candidate in candidates if question.right(candidate.sql))
-                scores: Mapping[str, float] = {}
-                if critic:
-                    scores = _critic_scores(candidates, critic_choices.get(question.id), f"{run}: {question.id!r}")
-                opinions = Opinions(passed(_test_outcomes(record)), scores)
-                yield Replayed(question.id, db_id, file, task, candidates, correct, right, record["gold"], opinions)
+    return _replay_all([run], data, processes, scores, merge=False)
 
 
-def _warn_of_faults(run: Path, loaded: stored.StoredRun) -> None:
-    if loaded.faults:
-        name, fault = loaded.faults[0]
+def merged(first: Replayed, other: Replayed) -> Replayed:
+    """A question with the candidates of two runs, grouped together; the task is the first one's.
+
+    A query of both runs has the votes of both. Neither run's choice and opinions are about all of the candidates: they
+    are left out. If the runs have different gold queries, ``other`` is left out.
+    """
+    if first.gold != other.gold:
+        return first
+    candidates = group((*first.candidates, *other.candidates))
+    right = first.right | other.right
+    correct = {number for number, index in representatives(candidates).items() if candidates[index].sql in right}
+    return replace(
+        first, candidates=candidates, correct=frozenset(correct), right=right, opinions=Opinions(), choice=None
+    )
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A finished run in ``folder`` on the dataset in ``data``, with what its questions are replayed from.
+
+    ``questions`` are those that are replayed, in the run's order, ``notes`` those that it showed, by name of the
+    database, and ``chosen`` the choices with a judge's scores, by question; None where no judge takes part.
+    """
+
+    folder: Path
+    data: Path
+    loaded: stored.StoredRun
+    databases: Databases
+    questions: Mapping[Key, stored.Asked]
+    records: Mapping[str, Record]
+    notes: Mapping[str, Notes]
+    chosen: Mapping[str, Chosen] | None
+    limits: Limits
+    preparation: Preparation
+
+    @classmethod
+    def load(cls, run: Path, data: Path, processes: int | Crew = 1, scores: StoredScores | None = None) -> LoadedRun:
+        """The run; warns and raises as ``replay``."""
+        loaded = stored.load(run, data, processes)
+        if Engine.of(loaded.described["dataset"]).name != "sqlite":
+            raise InputError(f"{run}: its databases are not SQLite files; make a run without --engine")
+        if loaded.recipe.refine.rounds:  # a refined query is an extra candidate, which no judge saw when it chose
+            raise InputError(f"{run}: its recipe {loaded.recipe.name} refines answers; make a run without [refine]")
+        databases = of_run(loaded.described, data, run)
+        names = {question.db_id for question in loaded.questions}
+        lost = {name for name in names if not os.path.exists(databases.target(name))}
+        _warn_of_faults(run, loaded, lost)
+        questions: dict[Key, stored.Asked] = {}
+        for question in loaded.questions:
+            if question.candidates and question.db_id not in lost:
+                questions.setdefault((question.db_id, question.text), question)
+        return cls(
+            run,
+            data,
+            loaded,
+            databases,
+            questions,
+            {record["id"]: record for record in run_folder.records(run)},
+            shown_notes(run, loaded.described, data, names - lost),
+            None if scores is None else scores.chosen(run, loaded.questions),
+            stored.limits_of(run, loaded.described),
+            Preparation(loaded.recipe.schema),
+        )
+
+    def file(self, db_id: str) -> Path:
+        """The file of a database."""
+        return Path(self.databases.target(db_id))
+
+    def replayed(self, question: stored.Asked, db: Database) -> Replayed:
+        """One of its questions; raises ``InputError`` where a judge takes part and its scores are missing."""
+        record, notes = self.records[question.id], self.notes.get(question.db_id, NO_NOTES)
+        task = self.preparation.task(stored.question_of(record), db, notes)
+        candidates = group(map_threads(lambda entry, _: _executed(entry, db, self.limits), record["candidates"]))
+        correct = {number for number, at in representatives(candidates).items() if question.right(candidates[at].sql)}
+        judge: Mapping[str, float] = {}
+        if self.chosen is not None:
+            judge = scores_of(candidates, self.chosen.get(question.id), f"{self.folder}: {question.id!r}")
+        return Replayed(
+            question.id,
+            question.db_id,
+            self.file(question.db_id),
+            task,
+            candidates,
+            frozenset(correct),
+            frozenset(candidate.sql for candidate in candidates if question.right(candidate.sql)),
+            record["gold"],
+            Opinions(passed(_test_outcomes(record)), judge),
+            _choice(record, task.known),
+            self.loaded.recipe.select.schema,
+            notes,
+            question.evidence,
+        )
+
+
+def _warn_of_faults(run: Path, loaded: stored.StoredRun, lost: Collection[str]) -> None:
+    gone = [(one.id, f"the database {one.db_id} is no longer there") for one in loaded.questions if one.db_id in lost]
+    faults = [*loaded.faults, *gone]
+    if faults:
+        name, fault = faults[0]
         warnings.warn(
-            f"{run}: {len(loaded.faults)} of {len(loaded.questions) + len(loaded.faults)} questions are left out, "
-            f"since their gold queries fail; {name}: {fault}",
+            f"{run}: {len(faults)} of {len(loaded.questions) + len(loaded.faults)} questions are left out, since their "
+            f"gold queries fail or their databases are gone; {name}: {fault}",
             stacklevel=3,
         )
 
 
-def _critic_choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> Mapping[str, choices.Chosen]:
-    known = choices.stored(run, questions)
-    if name not in known:
-        there = f"has {', '.join(sorted(known))}" if known else "has none"
-        raise InputError(
-            f"{run} has no choices {name!r} (it {there}); make them with `sqljury bench select {run} --selector critic`"
-        )
-    if others := {choice.selector for choice in known[name].values()} - {"critic"}:
-        raise InputError(f"{run}: the choices {name!r} were made by {', '.join(others)}; name choices of the critic")
-    return known[name]
-
-
-def _critic_scores(candidates: Sequence[Candidate], chosen: choices.Chosen | None, question: str) -> dict[str, float]:
-    """The critic's score of each group, by its representative's query; empty for a single group."""
-    indexes = representatives(candidates).values()
-    if len(indexes) < 2:
-        return {}
-    if chosen is None:
-        raise InputError(f"{question} has no choice of the critic; run the same `sqljury bench select` again")
-    numbers = {candidates[index].sql: chosen.groups[index] for index in indexes}
-    return {
-        sql: chosen.scores[number]
-        for sql, number in numbers.items()
-        if number is not None and number < len(chosen.scores)
-    }
+def _choice(record: Record, schema: Schema) -> Choice | None:
+    """The stored choice; None where there is none, or it does not name the query that was answered."""
+    stored_choice = record.get("choice")
+    fault = misshapen(stored_choice, {"index": int, "selector": str, "scores": list})
+    if fault is not None or stored_choice is None:
+        return None
+    index, scores = stored_choice["index"], stored_choice["scores"]
+    chosen = record["candidates"][index : index + 1] if index >= 0 else []
+    if [one["sql"] for one in chosen] != [record["sql"]] or not all(is_figure(score) for score in scores):
+        return None
+    tests = tuple(
+        Tried(TestCase(schema, ()), tuple(queries), (), tuple(passed)) for queries, passed, _ in _test_outcomes(record)
+    )
+    return Choice(index, stored_choice["selector"], tuple(scores), tests=tests)
 
 
 def _test_outcomes(record: Record) -> Iterator[tuple[list[str], list[bool | None], float]]:
@@ -189,4 +280,5 @@ def _executed(record: Record, db: Database, limits: Limits) -> Candidate:
         fixes=stored.fixes_of(record),
         part=record["part"],
         tokens=record.get("tokens"),
+        weight=record.get("weight", 1.0),
     )

@@ -11,15 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from sqljury.datasets import spider
+from sqljury.bench.stored import question_of
+from sqljury.datasets import benchmarks
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
+from sqljury.engines.databases import of_run
 from sqljury.errors import DatabaseError
 from sqljury.evaluation import run_folder
 from sqljury.keys import known_schema
 from sqljury.language import linking
+from sqljury.project.folder import load as load_project
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.sketch import DIGITS, Sketch, elements, phrases, wide
 from sqljury.train import logit
@@ -57,33 +60,51 @@ def gold_questions(runs: Sequence[Path], data: Path | None, evaluation: Sequence
     """The questions of the splits that the runs were on, with their parsed gold queries.
 
     Left out are those on databases of ``evaluation``, on wide databases and on ones that cannot be used, and those
-    whose gold query cannot be parsed. ``data`` is the dataset's folder if it has moved. Raises what ``spider.load``
-    raises.
+    whose gold query cannot be parsed. ``data`` is the dataset's folder if it has moved. Raises what the reader of the
+    dataset raises.
     """
-    splits = {
-        (data or run_folder.data_of(run), str(run_folder.described(run)["dataset"].get("split", ""))) for run in runs
-    }
     held_out = {example.db_id.casefold() for example in evaluation}
-    examples = [
-        example
-        for folder, split in sorted(splits)
-        if split
-        for example in spider.load(folder, split, databases=False)
+    examples = {
+        (Path(example.database).resolve(), example.question.whole): example
+        for run in runs
+        for example in split_of(run, data or run_folder.data_of(run))
         if example.db_id.casefold() not in held_out
-    ]
+    }
     schemas: dict[Path, Schema | None] = {}
-    questions = {}
-    for example in examples:
-        file = Path(example.database).resolve()
+    questions = []
+    for (file, text), example in examples.items():
         if file not in schemas:
             schemas[file] = _schema(file)
         if (schema := schemas[file]) is None:
             continue
-        text = example.question.whole
         query = anatomy(example.gold_sql, schema)
         if query.parsed and not wide(schema):
-            questions[str(file), text] = GoldQuestion(example.db_id.casefold(), text, query, schema)
-    return list(questions.values())
+            questions.append(GoldQuestion(example.db_id.casefold(), text, query, schema))
+    return questions
+
+
+def split_of(run: Path, folder: Path) -> list[Example]:
+    """All questions of the split that a run was on, whose databases need not be there; ``folder`` is the dataset's.
+
+    Of a file of questions that is gone or has changed, and of an unknown dataset, those that the run has answered.
+    Raises what the reader of the dataset raises.
+    """
+    described = run_folder.described(run)
+    dataset: Mapping[str, Any] = described["dataset"]
+    kind, split = dataset.get("name"), dataset.get("split")
+    if kind == "project":
+        return list(load_project(folder).benchmark()[0].examples)
+    databases = of_run(described, folder, run)
+    if kind == "jsonl" and Path(file := str(dataset.get("file", ""))).is_file():
+        found = benchmarks.load(Path(file), "jsonl", databases=databases.files, there=False)
+        if found.digest == dataset.get("questions"):
+            return list(found.examples)
+    elif kind in get_args(benchmarks.Kind) and kind != "jsonl" and split:
+        return list(benchmarks.load(folder, kind, str(split), there=False).examples)
+    records = run_folder.records(run)
+    return [
+        Example(one["id"], question_of(one), one["gold"], one["db_id"], databases.file(one["db_id"])) for one in records
+    ]
 
 
 def _schema(database: Path) -> Schema | None:

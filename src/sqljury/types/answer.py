@@ -153,13 +153,15 @@ class Answer:
         return self.abstention is not None
 
     def read_as(self, index: int) -> Answer:
-        """The answer by another of ``readings``, which comes first then, without what was known of this one's query.
+        """The answer by one of ``readings`` that was chosen, which comes first then; it is no longer ``unsure``.
 
-        Raises ``IndexError`` for a reading that there is not.
+        Another reading than the answer's own has no confidence. Raises ``IndexError`` for a reading that there is not.
         """
         reading = self.readings[index]
+        unsure = self.abstention is not None and self.abstention.kind == "unsure"
+        abstention = None if unsure else self.abstention
         if reading.sql == self.sql:
-            return self
+            return replace(self, abstention=abstention)
         return replace(
             self,
             sql=reading.sql,
@@ -170,10 +172,10 @@ class Answer:
             confidence=None,
             signals=(),
             agreement=None,
-            abstention=None,
-            explanation=None,
+            abstention=abstention,
+            explanation=reading.explanation,
             verified=None,
-            remarks=(),
+            remarks=reading.remarks,
             readings=(reading, *(other for other in self.readings if other is not reading)),
         )
 

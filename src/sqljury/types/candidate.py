@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from sqljury.types.result import Result
 
@@ -23,6 +25,10 @@ class Fix:
     by: Literal["schema", "dialect", "values", "meaning", "instructions", "model", "tests"]
 
 
+DIGITS: Final = 9
+"""Decimals of a sum of weights: three thirds of a vote are one, so that ties stay ties."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One query that may answer the question.
@@ -30,7 +36,7 @@ class Candidate:
     ``sql`` is empty if the reply contained no query. ``logprob`` is the sum of the natural-log probabilities of its
     ``tokens`` generated tokens; both are None if the backend reports none. ``group`` numbers the set of candidates
     with the same result (0 is the largest), None if the query failed. ``part`` is the index of the recipe's
-    ``[[generate]]`` table that produced it.
+    ``[[generate]]`` table that produced it. ``weight`` is the number of votes that it counts for.
     """
 
     sql: str
@@ -41,3 +47,39 @@ class Candidate:
     fixes: tuple[Fix, ...] = ()
     part: int = 0
     tokens: int | None = None
+    weight: float = 1.0
+
+
+def total_weight(candidates: Iterable[Candidate]) -> float:
+    """The votes of these candidates together."""
+    return round(sum((candidate.weight for candidate in candidates), 0.0), DIGITS)
+
+
+def equal_votes(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates with weights by which every part has as many votes as the one with the fewest candidates.
+
+    A part's candidates share its votes evenly: the linear opinion pool (Stone 1961) of the parts, with equal weights.
+    Weights are 1 where all parts have equally many candidates, and at most 1 elsewhere.
+    """
+    listed = tuple(candidates)
+    sizes = Counter(candidate.part for candidate in listed)
+    least = min(sizes.values(), default=1)
+    return tuple(replace(candidate, weight=least / sizes[candidate.part]) for candidate in listed)
+
+
+def of_systems(queries: Sequence[str | Candidate]) -> tuple[tuple[Candidate, ...], list[str]]:
+    """The candidates, each with the number of its system as its ``part``, and the names of the systems.
+
+    A candidate's system is its ``generator``, a text has one of its own. Log-probabilities are kept where all have one.
+    """
+    likely = all(isinstance(one, Candidate) and one.logprob is not None for one in queries)
+    systems: list[str] = []
+    numbers: dict[str, int] = {}
+    candidates = []
+    for one in queries:
+        candidate = Candidate(one, "given") if isinstance(one, str) else one
+        part = len(systems) if isinstance(one, str) else numbers.setdefault(candidate.generator, len(systems))
+        if part == len(systems):
+            systems.append(candidate.generator)
+        candidates.append(replace(candidate, logprob=candidate.logprob if likely else None, part=part, weight=1.0))
+    return tuple(candidates), systems

@@ -8,7 +8,7 @@ from typing import Literal
 from sqljury.types.result import Row
 
 StepKind = Literal["read", "join", "filter", "group", "show", "combine", "order", "limit", "subquery", "rewrite"]
-EffectKind = Literal["unmatched", "null", "tie", "cut", "alike"]
+EffectKind = Literal["unmatched", "null", "tie", "cut", "alike", "repeated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,10 @@ class Step:
 class Effect:
     """What the query did to rows without saying so, as observed on the database.
 
-    ``unmatched``: an inner join dropped ``rows`` rows that match none; ``null``: an aggregate or a condition ignored
-    ``rows`` rows without a value; ``tie``: LIMIT cut off ``rows`` rows that rank as high as the last one kept;
+    ``unmatched``: a join dropped ``rows`` rows that match none, or a query counted them like others; ``repeated``: a
+    join made several rows of each of ``rows`` rows whose values are added up; ``null``: an aggregate or a condition
+    ignored ``rows`` rows without a value, or LIMIT kept them in an order by it; ``tie``: LIMIT cut off ``rows`` rows
+    that rank as high as the last one kept, or OFFSET one that ranks as high as the first;
     ``cut``: LIMIT without ORDER BY kept arbitrary rows and cut off at least ``rows``; ``alike``: a value of the
     question was replaced by a stored one, and ``rows`` is None. ``sql`` is the query that counted; empty for ``alike``.
     ``warns`` says whether the answer may be another one without the effect: these effects are remarks of the answer.
@@ -63,6 +65,7 @@ class Reading:
     """One of two readings of a question: what it takes ``words`` of the question to mean, and its answer.
 
     ``candidate`` is the index of its query among the candidates; ``votes`` counts the candidates with its result.
+    ``explanation`` and ``remarks`` are those of an answer by this reading.
     """
 
     words: str
@@ -73,6 +76,8 @@ class Reading:
     truncated: bool
     candidate: int
     votes: int
+    explanation: Explanation | None = None
+    remarks: tuple[str, ...] = ()
 
     def first(self, rows: int) -> Reading:
         """The reading with at most so many rows."""

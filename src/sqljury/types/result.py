@@ -55,6 +55,11 @@ class Result:
         return self.error is None
 
     @property
+    def finds(self) -> bool:
+        """The query found something: it has a row, and more than zeros and NULLs in a single one."""
+        return self.ok and bool(self.rows) and (len(self.rows) > 1 or any(self.rows[0]))
+
+    @property
     def error_kind(self) -> FailureKind | None:
         """The kind of ``error``, None when the query ran."""
         return None if self.error is None else self.error.kind

@@ -44,6 +44,10 @@ _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """Characters that are invisible although ``str.isprintable`` is true of them."""
+_BREAKS: Final = re.compile(r"([\t\n\r])")
+_BLANKS: Final = re.compile(r"[ \t\n\f\r]+")
+_BEFORE_NAME: Final = re.compile(r"(\.|\bas\s*)$", re.IGNORECASE)
+"""What stands before a quoted name that cannot be a text."""
 
 
 def query(sql: str, dialect: str = "") -> str:
@@ -60,6 +64,41 @@ def one_line(sql: str, dialect: str = "") -> str:
     """``query`` on one line: comments that end with their line become ``/* */``, so that nothing after them is lost."""
     pieces = (_flat(kind, piece) for kind, piece in _pieces(sql, dialect))
     return "".join(pieces).strip(" ")
+
+
+def same_line(sql: str) -> str:
+    """A SQLite query on one line without tabs, with the same result: for files that hold a query a line.
+
+    A tab or line end within a text becomes ``char(9)`` (``10``, ``13``), comments become blanks, and all other
+    characters stay. A name has no such form: a line end in one becomes a blank.
+    """
+    if not _BREAKS.search(sql):
+        return sql.strip()
+    pieces, written = list(_pieces(sql, "sqlite")), [""]
+    for (kind, piece), (_, after) in zip(pieces, (*pieces[1:], ("", "")), strict=True):
+        if kind == "comment":
+            written.append(" ")
+        elif kind == "rest":
+            written.append(_BLANKS.sub(" ", piece))
+        elif not _BREAKS.search(piece):
+            written.append(piece)
+        elif piece[0] in "`[" or after.startswith(".") or _BEFORE_NAME.search(written[-1]):
+            written.append(_BREAKS.sub(" ", piece))
+        else:
+            written.append(_concatenated(piece))
+    return "".join(written).strip()
+
+
+def _concatenated(text: str) -> str:
+    """A quoted text as an expression without tabs and line ends."""
+    quote = text[0]
+    inner = text[1:].removesuffix(quote).replace(quote * 2, quote)
+    parts = [f"char({ord(one)})" if _BREAKS.match(one) else _literal(one) for one in _BREAKS.split(inner) if one]
+    return f"({' || '.join(parts)})"
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def has_escapes(sql: str, dialect: str = "") -> bool:

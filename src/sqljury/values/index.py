@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -37,16 +38,24 @@ COLUMN_VALUES: Final = 2_000
 ALL_VALUES: Final = 50_000
 """Values that are searched by meaning in all, from the columns with the fewest first; 1 KB each."""
 
+SEARCHES: Final = 256
+"""Texts whose matches are kept with an open index: questions on a database share many of their words."""
+
 _LOCK_SECONDS: Final = 0.2
 
 
 class ValueIndex:
-    """The values of a database, which can be searched for those near a text; may be used by several threads at once."""
+    """The values of a database, which can be searched for those near a text; may be used by several threads at once.
+
+    A search that finds it ``damaged`` says so there; it is of no further use then.
+    """
 
     def __init__(self, path: Path | None, stored: store.Stored) -> None:
         self.path = path
+        self.damaged = False
         self._stored = stored
         self._searcher = Searcher(stored)
+        self._found = functools.lru_cache(SEARCHES)(self._search)
 
     @property
     def columns(self) -> dict[tuple[str, str], int]:
@@ -70,12 +79,16 @@ class ValueIndex:
         Raises ``DatabaseError`` for a damaged index, and removes it so that the next use rebuilds it.
         """
         try:
-            return self._searcher.search(texts, limit)
+            return [list(self._found(text, limit)) for text in texts]
         except (IndexError, KeyError, ValueError, OverflowError) as error:
+            self.damaged = True
             if self.path is not None:
                 self.path.unlink(missing_ok=True)
             message = f"{self.path}: the value index is damaged ({error}) and was removed; search again"
             raise DatabaseError(message) from None
+
+    def _search(self, text: str, limit: int) -> tuple[Match, ...]:
+        return tuple(self._searcher.search([text], limit)[0])
 
 
 @dataclass(frozen=True, slots=True)

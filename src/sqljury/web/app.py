@@ -11,11 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from sqljury.parallel.jobs import Jobs
 from sqljury.web import asking, chat, feedback, looking, page
 from sqljury.web.bodies import ChatErrorOut, ProblemOut
 from sqljury.web.databases import Databases, UnknownDatabaseError
 from sqljury.web.history import History
-from sqljury.web.jobs import Jobs
 from sqljury.web.metrics import Metrics
 from sqljury.web.problems import ProblemError, Problems
 from sqljury.web.server import Json, Server

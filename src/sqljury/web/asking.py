@@ -22,10 +22,10 @@ from sqljury.errors import (
     QueryRefusedError,
     SqljuryError,
 )
+from sqljury.parallel.jobs import Following, Report
 from sqljury.types import Answer, FailureKind, Result
 from sqljury.web import bodies, downloads
 from sqljury.web.evidence import answer_json, candidate_json, chart_json, result_json
-from sqljury.web.jobs import Following, Report
 from sqljury.web.problems import ProblemError
 from sqljury.web.server import (
     KEEP_ALIVE_SECONDS,
@@ -81,8 +81,16 @@ class Asked:
         question = answer.question.text
         readings = [(one.words, one.meaning) for one in answer.readings]
         outcome = {"sql": answer.sql, "confidence": made["confidence"], "rows": made["row_count"]}
-        self._note(question=question, **outcome, **({"readings": readings} if readings else {}))
-        return {"id": self.id, **made, "asked": self.question if question != self.question else ""}
+        asked = self.question if question != self.question else ""
+        given = {"id": self.id, **made, "asked": asked}
+        self._note(
+            question=question,
+            **outcome,
+            **({"readings": readings} if readings else {}),
+            **({"asked": asked} if asked else {}),
+        )
+        self.server.history.keep(self.client.name, self.id, given)
+        return given
 
     def failed(self, error: BaseException, seconds: float) -> ProblemError:
         """The problem for the client, noted and counted; one without an answer shows what was tried."""
@@ -234,13 +242,13 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
     result = await server.work(client, name, work, request.receive)
     if result.error is not None:
         raise server.problems.of(_FAILURES.get(result.error.kind, QueryError)(str(result.error)), name)
-    server.history.add(
-        client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
-    )
     accepted = request.headers.get("accept", "")
     form = next((form for kind, form in downloads.FORMS.items() if kind in accepted), None)
     if form is not None:
-        return await asyncio.to_thread(form, result, name)
+        return await asyncio.to_thread(form, result, name)  # a file of what has been asked already: no new entry
+    server.history.add(
+        client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
+    )
     rows = server.settings.rows
     shown = {**result_json(result, rows), "chart": chart_json(result, rows)}
     about = {"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3)}

@@ -212,7 +212,10 @@ class SchemaOut(BaseModel):
 
 
 class HistoryOut(BaseModel):
-    """The client's latest questions and queries, the latest first; without rows, and gone when the server ends."""
+    """The client's latest questions and queries, the latest first; without rows, and gone when the server ends.
+
+    `kept` says of a question whether `GET /v1/history/{id}` still has its answer.
+    """
 
     entries: list[dict[str, Any]]
 

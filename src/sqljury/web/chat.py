@@ -13,13 +13,15 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from sqljury.context import Progress
-from sqljury.types import Answer, serialize
+from sqljury.types import Answer, Reading, serialize
 from sqljury.web import bodies
 from sqljury.web.asking import Asked, asked, reports
 from sqljury.web.databases import UnknownDatabaseError
 from sqljury.web.evidence import in_words, plain_rows
+from sqljury.web.feedback import meant
 from sqljury.web.problems import ProblemError, unknown_database
-from sqljury.web.server import EventStream, Json, TheClient, TheServer, json_only, unless_gone
+from sqljury.web.server import EventStream, Json, Server, TheClient, TheServer, json_only, unless_gone
+from sqljury.web.tokens import Client
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 
@@ -52,7 +54,7 @@ async def models(server: TheServer, client: TheClient) -> Response:
 async def completions(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Response:
     """The last message of the user is the question, which may point back to earlier ones; the system's is evidence."""
     try:
-        one = _asked(request, body, server, client)
+        one = await _asked(request, body, server, client)
         news: asyncio.Queue[Progress] = asyncio.Queue()
         task = one.start(news.put_nowait)
     except UnknownDatabaseError as error:
@@ -66,7 +68,7 @@ async def completions(request: Request, body: bodies.Chat, server: TheServer, cl
         answer = await unless_gone(task, request.receive)
     except Exception as error:
         return failure(one.failed(error, time.monotonic() - began), one.id)
-    message = {"role": "assistant", "content": in_markdown(answer)}
+    message = {"role": "assistant", "content": in_markdown(answer, one.question)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     made = _envelope(one.id, body.model, "chat.completion", choice)
     return Json({**made, "usage": _usage(answer), "sqljury": one.answered(answer)})
@@ -83,7 +85,7 @@ def _failure(problem: ProblemError, request_id: str) -> dict[str, Any]:
     return {"error": {**said, "request_id": request_id}}
 
 
-def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Asked:
+async def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Asked:
     said = [(message.role, _text(message.content)) for message in body.messages]
     questions = [text for role, text in said if role == "user" and text.strip()]
     evidence = "\n".join(text for role, text in said if role in ("system", "developer"))
@@ -94,8 +96,30 @@ def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheCl
         raise ProblemError(422, "question-too-long", f"a question and what the system says may have {most}")
     if not body.model.startswith(PREFIX):
         raise ProblemError(404, "unknown-database", f"models are called {PREFIX}DATABASE; GET /v1/models lists yours")
-    earlier = [text[: bodies.QUESTION_CHARS] for text in questions[:-1][-bodies.EARLIER :]]
-    return asked(request, server, client, body.model.removeprefix(PREFIX), questions[-1], evidence, earlier=earlier)
+    name = server.databases.name(client, body.model.removeprefix(PREFIX))
+    talk: list[str] = []
+    chosen = None
+    for text in questions:
+        chosen = _choice(text, talk[-1].strip(), name, server, client) if talk else None
+        if chosen is None:
+            talk.append(text[: bodies.QUESTION_CHARS])
+    if chosen is not None:
+        await meant(server, client, *chosen)
+    *earlier, question = talk
+    return asked(request, server, client, name, question, evidence, earlier=earlier[-bodies.EARLIER :])
+
+
+def _choice(reply: str, question: str, database: str, server: Server, client: Client) -> tuple[str, int] | None:
+    """The answer to the question before and the index of its reading, if the reply is the number of one of them."""
+    number = re.fullmatch(r"\W*([1-9])\W*", reply)
+    if number is None:
+        return None
+    for entry in server.history.of(client.name, server.settings.history):
+        readings = entry.get("readings", ())
+        same = entry["database"] == database and question in (entry.get("question"), entry.get("asked"))
+        if same and int(number[1]) <= len(readings):
+            return entry["id"], int(number[1]) - 1
+    return None
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:
@@ -122,7 +146,7 @@ async def _chunks(
     except Exception as error:
         yield f"data: {json.dumps(_failure(one.failed(error, time.monotonic() - began), one.id))}\n\n"
         return
-    for paragraph in in_markdown(answer).split("\n\n"):
+    for paragraph in in_markdown(answer, one.question).split("\n\n"):
         yield chunk({"content": f"{paragraph}\n\n"})
     yield chunk({}, "stop", usage=_usage(answer), sqljury=one.answered(answer))
     yield "data: [DONE]\n\n"
@@ -138,19 +162,44 @@ def _usage(answer: Answer) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-def in_markdown(answer: Answer) -> str:
-    """The rows as a table, the query, and how sure the answer is."""
+def in_markdown(answer: Answer, asked: str) -> str:
+    """The rows as a table, the query, and how sure the answer is; first what a reader must know before the rows.
+
+    That is why the answer is not to be relied on, a follow-up as it was written out, and two readings.
+    """
     shown = plain_rows(answer.rows[:ROWS])
     table = [_row(answer.columns), _row("---" for _ in answer.columns), *map(_row, shown)]
-    parts = ["\n".join(table) if answer.rows else "No rows."]
+    parts = [*_before(answer, asked), "\n".join(table) if answer.rows else "No rows."]
     if len(answer.rows) > ROWS or answer.truncated:
         parts.append(f"The first {len(shown):,} of {len(answer.rows):,}{'+' if answer.truncated else ''} rows.")
     sql = serialize.query(answer.sql, answer.dialect)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", sql)), default=0))
-    parts += [f"{fence}sql\n{sql}\n{fence}", *answer.remarks]
+    parts += [f"{fence}sql\n{sql}\n{fence}", *map(_escaped, answer.remarks)]
     share = "" if answer.confidence is None else f" ({answer.confidence:.0%})"
     parts.append(f"Confidence: {in_words(answer.confidence)}{share}.")
     return "\n\n".join(parts)
+
+
+def _before(answer: Answer, asked: str) -> list[str]:
+    """The lines before the rows."""
+    lines = [] if answer.abstention is None else [f"**{_escaped(answer.abstention)}**"]
+    if answer.question.text != asked:
+        lines.append(f"Understood as: {_escaped(answer.question.text)}")
+    if answer.readings:
+        lines.append(f"{_escaped(answer.readings[0].words)} can be read in two ways, and the candidates are divided:")
+        lines.append(
+            "\n".join(_reading(number, one, len(answer.candidates)) for number, one in enumerate(answer.readings, 1))
+        )
+        lines.append("Reply with its number to say which is meant; it is remembered for later questions.")
+    return lines
+
+
+def _reading(number: int, reading: Reading, candidates: int) -> str:
+    """One of the readings with its votes and its result, if that is a single value; the first is the answer's."""
+    (cells, *more) = plain_rows(reading.rows[:2]) or [[]]
+    result = f"{len(reading.rows):,} rows" if more or len(cells) != 1 else _cell(cells[0])
+    votes = f"{reading.votes} of {candidates}"
+    return f"{number}. {_escaped(reading.meaning)} ({votes}): {result}{', as below' if number == 1 else ''}"
 
 
 def _row(cells: Any) -> str:
@@ -159,5 +208,11 @@ def _row(cells: Any) -> str:
 
 
 def _cell(cell: object) -> str:
-    text = " ".join(("NULL" if cell is None else str(cell)).split())[:CELL_CHARS]
-    return text if text == "---" else "".join(f"\\{one}" if one in "\\|`*_[]<>!&" else one for one in text)
+    text = "NULL" if cell is None else str(cell)
+    return text if text == "---" else _escaped(text, CELL_CHARS)
+
+
+def _escaped(text: object, chars: int | None = None) -> str:
+    """A text on one line that begins no markup, cut after so many characters."""
+    whole = " ".join(str(text).split())[:chars]
+    return "".join(f"\\{one}" if one in "\\|`*_[]<>!&" else one for one in whole)

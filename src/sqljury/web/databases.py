@@ -44,6 +44,7 @@ class Served:
     """An open database with what is known about it.
 
     ``project`` is the context folder that says so, where there is one, and ``known`` the name of the database there.
+    ``base`` is the session whose recipe and models answer questions on it, by default that of all databases.
     """
 
     database: Database
@@ -53,6 +54,7 @@ class Served:
     privacy: Privacy | None = None
     project: Project | None = None
     known: str = ""
+    base: Session | None = None
 
     @property
     def engine(self) -> str:
@@ -67,7 +69,7 @@ class Served:
 
 
 class Databases(Closing):
-    """Sessions by name and access rules, on the recipe and models of ``base``; any number of threads may ask.
+    """Sessions by name and access rules, on the models of ``base`` or their own; any number of threads may ask.
 
     ``access`` holds for all clients. A client's own rules are added: what either denies is denied. Two lists of what is
     allowed have no sum that is sure to be meant, so they are refused by ``check``.
@@ -119,7 +121,7 @@ class Databases(Closing):
             if key not in self._sessions:
                 served = self.served[name]
                 notes = served.notes + self._learned.get(key, NO_NOTES)
-                self._sessions[key] = self._base.on(
+                self._sessions[key] = (served.base or self._base).on(
                     served.database, key[1] or None, notes, served.examples, served.privacy
                 )
                 while len(self._sessions) > VIEWS:
@@ -157,9 +159,11 @@ class Databases(Closing):
         return name, client.access + self._access + self.served[name].access
 
     def close(self) -> None:
-        """Close the databases and the session that they share."""
+        """Close the databases and the sessions that they share."""
         for served in self.served.values():
             served.database.close()
+            if served.base is not None:
+                served.base.close()
         self._base.close()
 
 

@@ -53,11 +53,16 @@ async def feedback(body: bodies.Feedback, server: TheServer, client: TheClient) 
 )
 async def reading(body: bodies.Meant, server: TheServer, client: TheClient) -> Response:
     """Becomes a note on the database: in the glossary of the context folder, or else in memory."""
-    entry = _entry(body.id, server, client)
+    return await meant(server, client, body.id, body.reading)
+
+
+async def meant(server: Server, client: Client, answer: str, index: int) -> Response:
+    """Note which reading of the client's own answer was meant; raises ``ProblemError`` for one that there is not."""
+    entry = _entry(answer, server, client)
     readings = entry.get("readings", ())
-    if body.reading >= len(readings):
+    if index >= len(readings):
         raise ProblemError(404, "unknown-answer", "this answer has no such reading")
-    words, meaning = readings[body.reading]  # only what the server itself has read into the question
+    words, meaning = readings[index]  # only what the server itself has read into the question
 
     def keep() -> bool:
         return server.databases.learn(client, entry["database"], words, meaning)

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
+from sqljury.parallel.jobs import Following
 from sqljury.values.objects import Found
 from sqljury.web import bodies
-from sqljury.web.jobs import Following
+from sqljury.web.problems import ProblemError
 from sqljury.web.server import Json, TheClient, TheServer
 
 router = APIRouter()
@@ -91,6 +92,21 @@ async def history(server: TheServer, client: TheClient, limit: Annotated[int, Qu
     return Json({"entries": server.history.of(client.name, limit)})
 
 
+@router.get(
+    "/v1/history/{id}",
+    response_model=bodies.AnswerOut,
+    responses=bodies.problems(404),
+    summary="An answer of yours as it was given",
+    tags=["databases"],
+)
+async def earlier_answer(id: str, server: TheServer, client: TheClient) -> Response:
+    """With its rows, for as long as the server keeps it: nothing is asked or run again."""
+    found = server.history.answer(client.name, id)
+    if found is None:
+        raise ProblemError(404, "unknown-answer", "this server keeps no answer of yours of this id; ask again")
+    return Json(found)
+
+
 @router.delete(
     "/v1/history",
     status_code=204,
@@ -105,6 +121,7 @@ async def forget(server: TheServer, client: TheClient) -> Response:
     return Response(status_code=204)
 
 
+@router.head("/healthz", include_in_schema=False)  # many load balancers ask so
 @router.get("/healthz", response_model=bodies.HealthOut, summary="Does the server run?", tags=["server"])
 async def health() -> Response:
     """Needs no token."""

@@ -60,6 +60,7 @@ def _rendered(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_templates().get_template(template).render(assets=folder, **values), status)
 
 
+@router.head("/", include_in_schema=False)
 @router.get("/")
 async def home(request: Request, server: TheServer) -> Response:
     """The page of a client; whoever is not known is asked for a token first."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqljury import errors
+from sqljury.parallel.jobs import BusyError, EndingError, OverdueError
 from sqljury.web.databases import UnknownDatabaseError
-from sqljury.web.jobs import BusyError, EndingError, OverdueError
 
 LOG = logging.getLogger("sqljury.web")
 

@@ -12,9 +12,9 @@ from fastapi import Depends, Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from sqljury.parallel.jobs import Jobs, Work
 from sqljury.web.databases import Databases
 from sqljury.web.history import History
-from sqljury.web.jobs import Jobs, Work
 from sqljury.web.metrics import Metrics
 from sqljury.web.problems import ProblemError, Problems
 from sqljury.web.settings import Settings

@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from sqljury import recipes
 from sqljury.cli import app
 from sqljury.errors import InputError
 from sqljury.experiments.papers.page import page
@@ -49,6 +50,23 @@ def test_entries_hold_together() -> None:
                 assert len(cells) == len(grid.columns), f"{entry.id}, {label}"
         for kept in entry.kept:
             assert re.fullmatch(r"\d{4}-\d\d-\d\d", kept.date), entry.id
+
+
+def test_commands_make_all_that_they_read() -> None:
+    """The first makes a run of the dataset; ``runs/fast`` and recipes are there wherever the package is."""
+    for entry in entries():
+        made: set[str] = set()
+        for command in entry.makes:
+            words = shlex.split(command)
+            read = {word for word in words if word == "RUN_DIR" or word.startswith("runs/")}
+            written = {words[words.index("--out") + 1]} if "--out" in words else set()
+            assert read - written <= made, f"{entry.id}: {command}"
+            made |= written
+            if "--recipe" in words:
+                recipe = words[words.index("--recipe") + 1]
+                assert recipe in recipes.names() or recipe == "FILE.toml", f"{entry.id}: {recipe}"
+    assert find("chase/table1").makes_run
+    assert not find("tssql/table6").makes_run  # it is made from another run
 
 
 def test_an_unknown_table_names_those_of_its_paper() -> None:

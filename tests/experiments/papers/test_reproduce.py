@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import tarfile
@@ -114,6 +115,10 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(spider_folder: 
         reproduce("chase/table5", Inputs())
     with pytest.raises(InputError, match=r"chase/table2 .* is not computed here: BIRD"):
         reproduce("chase/table2", Inputs())
+    with pytest.raises(InputError, match=r"figure8 .* is not computed here: an example, a prompt or a diagram"):
+        reproduce("esm+/figure8", Inputs())
+    with pytest.raises(InputError, match=r"table7 .* is not computed by this command: .*tssql/table2"):
+        reproduce("tssql/table7", Inputs())
     with pytest.raises(InputError, match="tssql/table1 does not read --pred; it reads --data"):
         reproduce("tssql/table1", Inputs(data=spider_folder, predictions=(predictions,)))
     with pytest.raises(InputError, match="has no folder database"):
@@ -162,6 +167,30 @@ def test_a_stored_run(stored_run: Path, spider_folder: Path) -> None:
         reproduce("chase/table5", inputs)
 
 
+def test_choices_that_were_broken_off_say_of_how_many_questions_they_are(
+    stored_run: Path, spider_folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(stored_run, out)
+    lines = (out / "choices-first.jsonl").read_text().splitlines(keepends=True)
+    (out / "choices-first.jsonl").write_text("".join(lines[:2]))
+    inputs = Inputs(data=spider_folder, runs=(out,))
+    for name in ("chase/table6", "chase/table7", "mscsql/table5"):
+        rows = reproduce(name, inputs)[1].rows
+        assert "first" not in rows
+        assert "first (2 of 3 questions)" in rows
+    assert "first (2 of 3 questions)" in reproduce("chase/figure2", inputs)[1].columns
+
+
+def test_a_comparison_says_nothing_of_the_runs_that_the_page_keeps(stored_run: Path, spider_folder: Path) -> None:
+    """Model, sample and dataset of the figures kept here are those of no other run."""
+    inputs = Inputs(data=spider_folder, runs=(stored_run,))
+    for name in ("chase/table1", "chase/table6", "chase/table7", "mscsql/table4", "mscsql/table5", "rerank/table4"):
+        text = comparison(*reproduce(name, inputs))
+        assert not re.search(r"embedded model|\d+ (of the [\d,]+ )?questions of Spider|1\.5 B", text), name
+        assert "3 questions" in text
+
+
 def test_refined_runs(stored_run: Path, spider_folder: Path, tmp_path: Path) -> None:
     """The model's second look takes the first question's query for every question."""
     out, recipe, way = tmp_path / "refined", recipes.load("tssql-small"), refining.Way(by="prompt")
@@ -174,6 +203,15 @@ def test_refined_runs(stored_run: Path, spider_folder: Path, tmp_path: Path) -> 
     assert table.columns[-1] == "all"
     assert [row[-1] for row in values(table).values()] == [33.3, 33.3, 33.3]  # before, and after twice
     assert values(reproduce("tssql/table6", inputs)[1])[label][1] == 0  # no test was made
+    types = reproduce("tssql/figure6", replace(inputs, runs=(out,)))[1]
+    assert types.columns == ("before", "after", "corrected", "misled")
+    assert values(types) == {
+        "other tables": [1, 0, 1, 0],  # SELECT 7
+        "other columns selected": [1, 0, 0, 0],
+        "other conditions": [0, 1, 0, 1],
+        "anything else, such as groups, order, limit": [0, 1, 0, 0],
+    }
+    assert len(values(reproduce("tssql/figure6", inputs)[1])) == 8
 
 
 def test_expected_results(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from sqljury import FakeModel, Pipeline
 from sqljury.bench import run
 from sqljury.datasets import benchmarks
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation.run_folder import data_of
 from sqljury.experiments.report import page, report, text
+from sqljury.experiments.report.figures import method_name
 from sqljury.llm.ledger import Price
 from sqljury.recipes import GeneratePart, Recipe
 
@@ -140,12 +143,51 @@ def test_markdown_is_not_steered_by_content(two: dict[str, Any]) -> None:
 
 def test_reports_that_cannot_be_made(hostile: Path, tmp_path: Path) -> None:
     first = finished(hostile, tmp_path / "first", RIGHT)
-    with pytest.raises(InputError, match="1 to 6 different runs"):
+    with pytest.raises(InputError, match="first is named twice"):
         report([first, first])
+    with pytest.raises(InputError, match="1 to 6 runs; 7 are named"):
+        report([first] * 7)
     entries = json.loads((hostile / "dev.json").read_text())
     (hostile / "dev.json").write_text(json.dumps([{**one, "query": "SELECT 5"} for one in entries]))
-    with pytest.raises(DatasetError, match="shares no question"):
+    with pytest.raises(DatasetError, match=r"other asks something else as 'dev-0000' than .*first"):
         report([first, finished(hostile, tmp_path / "other", RIGHT)])
+    lines = (tmp_path / "other" / "answers.jsonl").read_text().replace('"dev-', '"new-')
+    (tmp_path / "other" / "answers.jsonl").write_text(lines)
+    with pytest.raises(DatasetError, match="shares no question"):
+        report([first, tmp_path / "other"])
+
+
+def test_databases_are_needed_once(hostile: Path, tmp_path: Path) -> None:
+    first = finished(hostile, tmp_path / "first", RIGHT)
+    made = report([first])
+    (hostile / "database").rename(hostile / "moved")
+    assert report([first]) == made
+    hostile.rename(tmp_path / "gone")
+    assert report([first]) == made
+    (first / "verdicts.jsonl").unlink()
+    with pytest.raises(DatasetError, match=r"none of its 4 questions .* name the folder that holds database/ with"):
+        report([first])
+    with pytest.raises(DatasetError, match=r"not there .* name the folder that holds database/ with --data"):
+        data_of(first)
+
+
+def test_ids_that_cannot_be_printed(hostile: Path, tmp_path: Path) -> None:
+    says = {**RIGHT, "How many cats": "SELECT 9"}
+    runs = [finished(hostile, tmp_path / "first", RIGHT), finished(hostile, tmp_path / "second", says)]
+    for run_ in runs:
+        for name in ("answers.jsonl", "calls.jsonl"):
+            file = run_ / name
+            file.write_text(file.read_text().replace('"dev-0000"', '"dev\u00a00000"'))
+    found = report(runs)
+    assert found["compared"][0]["lost"] == [found["questions"][0]["id"]] == ["dev 0000"]
+    assert "| dev 0000 | How many cats? |" in text.markdown(found)
+
+
+def test_both_forms_name_the_ways_to_choose_alike(two: dict[str, Any]) -> None:
+    names = [method_name(one) for one in two["runs"][0]["selectors"]["methods"]]
+    assert any(name.startswith("votes without ") for name in names)
+    shown = (unescape(page.html(two)), text.markdown(two))
+    assert [[name for name in names if name not in one] for one in shown] == [[], []]
 
 
 def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:

@@ -158,15 +158,13 @@ def test_a_folder_is_claimed_once_and_again(tmp_path: Path, database: Path) -> N
     assert (out / store.MANIFEST).is_file()
     entry = build(SCHEMA, database, [GOLD], out / "pets", SETTINGS)
     store.save(out, {"pets": entry})
-    (out / "pets" / f"{store.SCRATCH}x").mkdir()  # of a build that was killed
-    (out / "pets" / f"{store.SCRATCH}x" / "plain_000.sqlite").touch()
+    for unfinished in (".suite.json.ab12cd_e.part", "pets/.fuzz_000.sqlite.ab12cd_e.part"):
+        (out / unfinished).touch()  # of a build that was killed
     store.claim(out, user)
     assert store.load(out) == {"pets": entry}
 
 
-@pytest.mark.parametrize(
-    "name", ["notes.txt", "pets/pets.sqlite", "pets/building_x/notes.txt", "pets/more/fuzz_000.sqlite"]
-)
+@pytest.mark.parametrize("name", ["notes.txt", "pets/pets.sqlite", "pets/.notes.part", "pets/more/fuzz_000.sqlite"])
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, name: str) -> None:
     out = tmp_path / "suite"
     for manifest in (False, True):

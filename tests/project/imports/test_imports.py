@@ -40,6 +40,7 @@ MANIFEST = {
             description='One row\n  per order: "paid" or not.',
             columns={
                 "status": {"name": "STATUS", "description": "how far the order is"},
+                "is_food": {"name": "is_food", "description": "whether there is any food"},
                 "gone": {"name": "gone", "description": "was dropped"},
                 "total": {"name": "total", "description": ""},
             },
@@ -212,7 +213,7 @@ def test_descriptions_and_tests_of_dbt(tmp_path: Path, schema: Schema) -> None:
     assert described == {
         "fct_orders": 'One row per order: "paid" or not.',
         "fct_orders.status": "how far the order is",
-        "fct_orders.is_food": "one of 0, 1",
+        "fct_orders.is_food": "whether there is any food; one of 0, 1",
         "customers": "Buyers",
         "customers.full name": "first and last name",
     }
@@ -247,8 +248,107 @@ def test_metrics_of_dbt_are_expressions_that_run(tmp_path: Path, schema: Schema)
     }
     assert [join.pairs for join in notes.joins] == [((("fct_orders", "customer_id"), ("customers", "customer_id")),)]
     assert sorted(line.split(":")[0] for line in left_out) == [
-        f"metric {name}" for name in ("by_day", "evil", "growth", "loop", "lost", "middle", "running")
+        "measure buyers",
+        *(f"metric {name}" for name in ("by_day", "evil", "growth", "loop", "lost", "middle", "running")),
     ]
+
+
+def test_what_dbt_computes_and_what_is_no_note(tmp_path: Path, schema: Schema) -> None:
+    foreign = {"type": "foreign_key", "to": "ref('customers')", "to_columns": ["customer_id"]}
+    total = {"agg": "sum", "expr": "total"}
+    manifest = {
+        "nodes": {
+            "model.jaffle.orders": node(
+                "model",
+                "orders",
+                alias="fct_orders",
+                constraints=[{"type": "primary_key", "columns": ["order_id"]}],
+                columns={
+                    "customer_id": {"name": "customer_id", "constraints": [foreign]},
+                },
+            ),
+            "seed.jaffle.customers": node("seed", "customers"),
+        },
+        "sources": {"s": node("source", "customers", source_name="raw", source_description="as is")},
+        "saved_queries": {"q": {"name": "weekly"}},
+        "semantic_models": [
+            {
+                "name": "orders",
+                "node_relation": {"alias": "fct_orders"},
+                "dimensions": [
+                    {"name": "big", "expr": "total > 20", "description": "above 20"},
+                    {"name": "lost", "expr": "nothing + 1"},
+                    {"name": "evil", "expr": "1; DROP TABLE customers"},
+                ],
+                "measures": [
+                    {"name": "order_total", **total, "create_metric": True, "description": "money"},
+                    {"name": "balance", **total, "non_additive_dimension": {"name": "created_at"}},
+                ],
+            }
+        ],
+        "metrics": [metric("bal", "simple", measure={"name": "balance"})],
+    }
+    notes, left_out = imported(tmp_path, schema, manifest)
+    assert dict(notes.formulas) == {"big": "fct_orders.total > 20", "order total": "SUM(fct_orders.total)"}
+    assert dict(notes.glossary) == {"big": "above 20", "order total": "money"}
+    assert [join.pairs for join in notes.joins] == [((("fct_orders", "customer_id"), ("customers", "customer_id")),)]
+    assert sorted(left_out) == [
+        "constraint primary_key on order_id: is read from the database itself",
+        "dimension evil: its expression cannot be read: '1; DROP TABLE customers'",
+        "metric bal: it must not be added up over created_at",
+        "metric lost: the database has no fct_orders.nothing",
+        "saved query weekly: is a query, not a note",
+        "source raw: its description is of no single table: as is",
+    ]
+
+
+def test_what_ossie_says_to_models_and_metrics_that_do_not_fit(tmp_path: Path, schema: Schema) -> None:
+    def plain(expression: str) -> dict[str, Any]:
+        return {"dialects": [{"dialect": "ANSI_SQL", "expression": expression}]}
+
+    fields = [
+        {
+            "name": "net",
+            "expression": plain("total / 1.2"),
+            "description": "without tax",
+            "ai_context": "also called pure",
+        }
+    ]
+    model = {
+        "name": "shop",
+        "ai_context": "Use net prices only",
+        "datasets": [
+            {
+                "name": "orders",
+                "source": "fct_orders",
+                "fields": fields,
+                "ai_context": {"instructions": "leave out tests", "examples": ["How many?"]},
+            }
+        ],
+        "metrics": [
+            {"name": name, "expression": plain(text)}
+            for name, text in (
+                ("good", "SUM(orders.net)"),
+                ("no column", "SUM(orders.nope)"),
+                ("no table", "SUM(zzz.amount)"),
+                ("evil", "1; DROP TABLE customers"),
+            )
+        ],
+    }
+    notes, left_out = imported(tmp_path, schema, model)
+    assert dict(notes.formulas) == {"net": "total / 1.2", "good": "SUM((total / 1.2))"}
+    assert dict(notes.glossary) == {"net": "without tax"}
+    told = "\n".join(left_out)
+    for words in (
+        "instructions of model shop: write what holds always under rules: Use net prices only",
+        "field orders.net: write what holds always under rules: also called pure",
+        "dataset orders: write what holds always under rules: leave out tests",
+        "examples of dataset orders: add those with a query",
+        "metric no column: the database has no fct_orders.nope",
+        "metric no table: the database has no zzz.amount",
+        "metric evil: its expression cannot be read",
+    ):
+        assert words in told
 
 
 def test_both_manifests_together(tmp_path: Path, schema: Schema) -> None:

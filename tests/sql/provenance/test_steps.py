@@ -18,6 +18,9 @@ SHOP = Schema(
     (
         Table("customer", (Column("id"), Column("name"), Column("town"), Column("joined_on"))),
         Table("orders", (Column("id"), Column("customer_id"), Column("amount"), Column("status"))),
+        Table(
+            "shift", (Column("started", "DATE"), Column("label", "TEXT"), Column("joined_on", "TEXT"), Column("town"))
+        ),
         Table("employee", (Column("id"), Column("name"), Column("manager_id"))),
     ),
 )
@@ -44,12 +47,31 @@ CASES = {
     ),
     "SELECT AVG(amount), SUM(CASE WHEN status = 'X' THEN 1 ELSE 0 END), COUNT(DISTINCT customer_id) FROM orders": (
         "Reads orders.",
-        "Shows the average of amount, the number of rows where status is 'X' and the number of different customer_id.",
+        "Shows the average of amount, the number of rows where status is 'X' and the number of different values of"
+        " customer_id.",
     ),
     "SELECT DISTINCT town FROM customer WHERE NOT (name LIKE 'A%' OR name NOT LIKE '%z%') AND town IN ('a', 'b')": (
         "Reads customer.",
         "Keeps rows where (name does not begin with 'A' and name contains 'z') and town is one of 'a' and 'b'.",
         "Shows town, equal rows once.",
+    ),
+    "SELECT c.name FROM customer c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.amount > 5": (
+        "Reads customer and orders.",
+        "Joins orders where orders.customer_id is customer.id; rows without a match in orders are kept, but the"
+        " condition orders.amount is more than 5 drops them.",
+        "Keeps rows where orders.amount is more than 5.",
+        "Shows customer.name.",
+    ),
+    "SELECT c.name FROM customer c JOIN orders o ON 1 = 1": (
+        "Reads customer and orders.",
+        "Puts every row of orders beside every row so far.",
+        "Shows customer.name.",
+    ),
+    "SELECT COUNT(CASE WHEN town = 'X' THEN 1 END) * 1.0 / COUNT(*), MAX(started) FROM shift"
+    " ORDER BY started DESC, label, joined_on": (
+        "Reads shift.",
+        "Shows (the number of rows where town is 'X') * 1.0 / the number of rows and the latest started.",
+        "Sorts by started, latest first, label, A to Z and joined_on, lowest first.",
     ),
     "SELECT name FROM customer WHERE town IS NOT NULL AND id BETWEEN 1 AND 3 LIMIT 1 OFFSET 2": (
         "Reads customer.",
@@ -86,6 +108,13 @@ def test_queries_within_follow_the_step_that_names_them() -> None:
         ("Reads employee.", 1),
         ("Shows name.", 1),
     )
+
+
+def test_what_is_computed_inside_has_the_name_by_which_it_is_called_outside() -> None:
+    sql = "SELECT t.town FROM (SELECT town, COUNT(*) AS n FROM customer GROUP BY town) AS t ORDER BY t.n DESC"
+    lines = [text for text, _ in told(sql)]
+    assert "Shows town and the number of rows (as n)." in lines
+    assert lines[-1] == "Sorts by t.n, highest first."
 
 
 def test_hostile_names_and_values_stay_on_their_line() -> None:

@@ -45,10 +45,10 @@ def script(engine: str) -> list[str]:
         f"CREATE TABLE customer (id INTEGER PRIMARY KEY, name {text}, age INTEGER, city {text})",
         f"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, amount INTEGER, paid INTEGER,"
         f" placed {time}, settled {text}, created_at INTEGER)",
-        "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE)",
+        "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE, left_at DATE)",
         *(f"INSERT INTO customer VALUES ({values(row)})" for row in CUSTOMERS),
         *(f"INSERT INTO orders VALUES ({values(row)})" for row in ORDERS),
-        "INSERT INTO visit VALUES (1, CURRENT_DATE), (2, '2020-05-05')",
+        "INSERT INTO visit VALUES (1, CURRENT_DATE, '2021-01-01'), (2, '2020-05-05', NULL)",
     ]
 
 
@@ -129,6 +129,13 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
     ("sqlite duckdb mysql", "the oldest", "SELECT id FROM customer ORDER BY age DESC LIMIT 1", [1.0], [1.0]),
     ("sqlite mysql", "the youngest", "SELECT id FROM customer ORDER BY age LIMIT 1", [2.0], [3.0]),
     ("duckdb postgres", "the youngest", "SELECT id FROM customer ORDER BY age LIMIT 1", [3.0], [3.0]),
+    ("sqlite mysql", "Who comes first by age?", "SELECT id FROM customer ORDER BY age LIMIT 1", [2.0], [2.0]),
+    ("sqlite mysql", "Which visit was first?", "SELECT id FROM visit ORDER BY left_at LIMIT 1", [2.0], [1.0]),
+    ("duckdb postgres", "Which visit was first?", "SELECT id FROM visit ORDER BY left_at LIMIT 1", [1.0], [1.0]),
+    ("postgres", "the last visit", "SELECT id FROM visit ORDER BY left_at DESC LIMIT 1", [2.0], [1.0]),
+    ("sqlite", "visits before 2021", "SELECT id FROM visit WHERE seen < '2021'", NONE, [2.0]),
+    ("sqlite", "visits after 2020", "SELECT id FROM visit WHERE seen > '2020' ORDER BY id", [1.0, 2.0], [1.0]),
+    ("sqlite", "visits of 2020", "SELECT id FROM visit WHERE strftime('%Y', seen) = 2020", NONE, [2.0]),
     ("sqlite mysql", "orders by age", "SELECT id FROM customer ORDER BY age LIMIT 1", [2.0], [2.0]),
     *(
         (" ".join(ENGINES), question, sql, before, after)
@@ -144,6 +151,9 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
             ("orders of 31 January 2023", "SELECT id FROM orders WHERE placed = '2023-01-31'", NONE, [1.0]),
             ("customers without orders", "SELECT id FROM customer WHERE id NOT IN (SELECT customer_id FROM orders)",
              NONE, [2.0]),
+            ("How many orders does each customer have?",
+             "SELECT COUNT(*) FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id ORDER BY c.id",
+             [2.0, 1.0, 2.0], [2.0, 0.0, 2.0]),
             ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
             ("customers called BEN", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
             ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.sql.compare import VOTES, same
-from sqljury.stages.select.consistency import agreed, choose, decided, group
+from sqljury.stages.select.consistency import agreed, choose, decided, group, votes
 from sqljury.types import Candidate, QueryFailure, Result
+from sqljury.types.candidate import equal_votes, of_systems
 
 
 def candidate(*rows: tuple[object, ...], logprob: float | None = None, error: str | None = None) -> Candidate:
@@ -106,3 +109,52 @@ def test_candidates_that_found_nothing_or_failed_have_not_agreed() -> None:
     assert not agreed([candidate(), candidate(), candidate()], 0.5, 2)
     assert not agreed([candidate(error="x"), candidate(error="x")], 0.5, 2)
     assert not agreed([candidate((1,)), candidate(error="x"), candidate(error="x")], 0.5, 2)
+
+
+def of_parts(*parts: tuple[int, int]) -> tuple[Candidate, ...]:
+    """A candidate for each value and part, with the weights of systems that have one vote each."""
+    return equal_votes(replace(candidate((value,)), part=part) for value, part in parts)
+
+
+def test_many_samples_of_a_system_do_not_outvote_single_queries() -> None:
+    samples = [(1, 2)] * 5 + [(3, 2)] * 3
+    grouped = group(of_parts((2, 0), (2, 1), *samples))
+    assert [one.group for one in grouped] == [0, 0, *[1] * 5, *[2] * 3]
+    choice = votes(grouped, None, None)  # type: ignore[arg-type]
+    assert (choice.index, choice.scores) == (0, (2.0, 0.625, 0.375))
+    single = group(of_parts((2, 1), *samples))
+    assert choose(single) == 0, "an undecided system against a sure one"
+    assert choose(group([replace(one, weight=1.0) for one in single])) == 1
+
+
+def test_shares_of_a_vote_add_up_to_ties_that_trust_breaks() -> None:
+    for count in range(1, 65):
+        assert choose(group(of_parts((1, 0), *[(2, 1)] * count))) == 0
+        assert choose(group(of_parts(*[(2, 0)] * count, (1, 1)))) == 0
+
+
+def test_systems_with_equally_many_queries_have_a_vote_for_each() -> None:
+    assert {one.weight for one in of_parts((1, 0), (2, 0), (3, 1), (3, 1))} == {1.0}
+    assert [one.weight for one in of_parts((1, 0), (2, 0), (3, 1), (3, 1), (3, 1), (3, 1))] == [
+        1,
+        1,
+        0.5,
+        0.5,
+        0.5,
+        0.5,
+    ]
+    assert of_parts() == ()
+
+
+def test_open_and_agreeing_votes_count_by_their_weights() -> None:
+    one, two = candidate((1,)), replace(candidate((2,)), weight=0.25)
+    assert decided(group([one, two, two]), still_open=[1, 2])
+    assert agreed([one, two, two], 0.6, 2)
+    assert not agreed([replace(one, weight=1.0), replace(two, weight=1.0), replace(two, weight=1.0)], 0.7, 2)
+
+
+def test_candidates_of_one_name_are_of_one_system_and_texts_each_of_their_own() -> None:
+    given = ["SELECT 1", Candidate("SELECT 2", "A", -1.0), "SELECT 3", Candidate("SELECT 4", "A", weight=9.0)]
+    candidates, systems = of_systems(given)
+    assert ([one.part for one in candidates], systems) == ([0, 1, 2, 1], ["given", "A", "given"])
+    assert {(one.logprob, one.weight) for one in candidates} == {(None, 1.0)}

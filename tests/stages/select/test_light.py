@@ -20,17 +20,22 @@ from sqljury.language import cues
 from sqljury.language.cues import CUES, direction, missing, uncalled
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
-from sqljury.recipes import Recipe, parse
+from sqljury.recipes import Recipe, SelectPart, parse
 from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import UNREAD, anatomy
+from sqljury.stages.registry import asking
+from sqljury.stages.select import selector
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
 from sqljury.stages.select.light import FORMAT, Weights, light, read, shares
+from sqljury.stages.select.scorers import Scorer, group_scores
+from sqljury.stages.weights import save
 from sqljury.testing import TESTERS
 from sqljury.types import (
     Candidate,
     Choice,
     Column,
+    Comparison,
     Cost,
     Limits,
     QueryFailure,
@@ -42,6 +47,7 @@ from sqljury.types import (
     TestCase,
     Tried,
 )
+from sqljury.types.candidate import equal_votes
 
 SPIDER = Path(__file__).resolve().parents[4] / "shared" / "spider"
 PET = Table("pet", (Column("id"), Column("name"), Column("kind"), Column("age")), primary_key=("id",))
@@ -234,6 +240,22 @@ def test_other_groups_back_what_they_share_with_a_group() -> None:
     assert [one["same_restrictions"] for one in (first, second, third)] == [3 / 5, 1 / 5, 1 / 5]
 
 
+def test_features_are_the_same_however_many_samples_a_system_has() -> None:
+    rows = ((1,), (2,))
+    alone = candidate("SELECT id FROM pet", 0, rows[:1], part=0)
+    other = candidate("SELECT age FROM pet", 1, rows[1:], part=1)
+    failed = candidate("SELECT nothing FROM pet", None, part=2)
+    single = features((alone, other, failed), task("ids"))
+    for count in (2, 3, 7, 64):
+        texts = [f"SELECT age FROM pet{' ' * at}" for at in range(count)]
+        samples = [replace(other, sql=text) for text in texts]
+        found = features(equal_votes((alone, *samples, failed)), task("ids"))
+        assert found == {group: pytest.approx(figures) for group, figures in single.items()}
+    different = [replace(other, sql=f"SELECT age FROM pet WHERE id <> {at}") for at in range(8)]
+    found = features(equal_votes((alone, *different, failed)), task("ids"))
+    assert [found[group]["queries_log"] for group in (0, 1)] == [0.0, 0.0]
+
+
 def test_cells_that_are_lists_overlap_too() -> None:
     candidates = (candidate("SELECT 1", 0, (([1, 2], "x"),)), candidate("SELECT 2", 1, (([1, 2], "y"),)))
     assert overlaps(candidates, {0: 0, 1: 1}) == {0: 0.75, 1: 0.75}
@@ -398,6 +420,9 @@ GOOD = {"kind": FORMAT.kind, "version": FORMAT.version, "margin": 0.5, "weights"
         (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is not a number"),
         (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is not a number"),
         (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"judge_score": 1}}), "it does not say which judge's scores"),
+        (json.dumps({**GOOD, "scorer": {"selector": "mood"}}), "it does not say which judge's scores"),
+        (json.dumps({**GOOD, "scorer": {"selector": "first", "groups": 0, "schema": "used"}}), "it does not say which"),
         (json.dumps({**GOOD, "margin": -0.5}), "the margin is not a number of log-odds from 0"),
         (json.dumps({**GOOD, "margin": None}), "the margin is not a number of log-odds from 0"),
         (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
@@ -463,25 +488,84 @@ def test_tests_count_where_the_weights_know_them(tmp_path: Path, monkeypatch: py
     assert asked == [["SELECT name FROM pet", "SELECT kind FROM pet"]]
 
 
+def preferred(call: Call) -> Completion:
+    """A judge that is sure of the query that selects kinds, wherever it stands."""
+    wanted = re.findall(r"^Query ([A-H]):\nSELECT kind", call.messages[-1].content, re.M)
+    letter = wanted[0] if wanted else "NO" if "SELECT kind" not in call.messages[-1].content else "YES"
+    return Completion(letter, tokens=(Token(letter, -0.01, ((letter, -0.01),)),))
+
+
+JUDGE = Weights({"judge_score": 1.0, "votes_first": 0.1}, {}, scorer=Scorer("tournament"))
+
+
 @pytest.mark.parametrize(("over", "chosen"), [(False, 1), (True, 0)])
-def test_the_critic_counts_where_the_weights_know_it(tmp_path: Path, over: bool, chosen: int) -> None:
+@pytest.mark.parametrize("selector", ["critic", "critic-independent", "tournament"])
+def test_the_judge_counts_that_the_weights_were_fitted_with(
+    tmp_path: Path, over: bool, chosen: int, selector: str
+) -> None:
     """It prefers the smaller group in either order; without it, votes remain."""
-
-    def preferred(call: Call) -> Completion:
-        wanted = re.findall(r"^Query ([A-H]):\nSELECT kind", call.messages[-1].content, re.M)
-        return Completion(wanted[0], tokens=(Token(wanted[0], -0.01, ((wanted[0], -0.01),)),))
-
     model = FakeModel(preferred)
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
     context = replace(CONTEXT, model=model, budget=Budget(Allowance(tokens=0 if over else inf)))
     file = tmp_path / "own.json"
-    file.write_text(json.dumps(Weights({"critic": 1.0, "votes_first": 0.1}, {}).to_json()))
+    save(replace(JUDGE, scorer=Scorer(selector)), file)
     choice = light(0, str(file))(candidates, task("kinds"), context)
     assert (choice.index, context.budget.total().calls, len(model.calls)) == (chosen, 2 * chosen, 2 * chosen)
-    assert choice.note == ("the budget is spent, so the critic was not heard" if over else "")
+    assert choice.note == (f"the budget is spent, so scores of the {selector} are missing" if over else "")
     file.write_text(json.dumps(Weights({"votes_first": 0.1}, {}).to_json()))
     assert light(0, str(file))(candidates, task("kinds"), context).index == 0
     assert len(model.calls) == 2 * chosen
+
+
+def test_a_groups_score_in_a_tournament_is_its_share_of_won_comparisons() -> None:
+    compared = (Comparison(0, 1, 0.25, 0.75), Comparison(0, 2, 1.0, 0.5), Comparison(1, 2, 0.0, 0.0))
+    assert group_scores("tournament", (9.0, 7.0, 4.0), compared) == {0: 0.625, 1: 0.25, 2: 0.625}
+    assert group_scores("tournament", (), compared) == {}  # votes decided, as not all were compared
+    assert group_scores("critic", (0.7, 1.2), compared) == {0: 0.7, 1: 1.2}
+
+
+def test_a_judge_scores_as_many_groups_as_where_it_was_learned_from(tmp_path: Path) -> None:
+    """However many of them may be chosen here."""
+    model = FakeModel(preferred)
+    queries = ("SELECT name FROM pet", "SELECT kind FROM pet", "SELECT age FROM pet")
+    candidates = tuple(candidate(sql, number) for number, sql in enumerate(queries))
+    context = replace(CONTEXT, model=model, budget=Budget())
+    for groups, calls in ((2, 2), (0, 6)):
+        model.calls.clear()
+        save(replace(JUDGE, scorer=Scorer("tournament", groups)), tmp_path / "own.json")
+        assert light(0, str(tmp_path / "own.json"))(candidates, task("kinds"), context).index == 1
+        assert len(model.calls) == calls
+
+
+def test_a_judge_that_would_be_shown_something_else_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    save(replace(JUDGE, scorer=Scorer("tournament", 0, "linked")), file)
+    with pytest.raises(InputError, match=r"shown the 'linked' schema, .* 'used'; give select\.schema \(--schema\) as"):
+        selector(SelectPart("light", weights=str(file)))
+    assert selector(SelectPart("light", weights=str(file), schema="linked"))
+    assert asking(SelectPart("light", weights=str(file))).endswith("use scores of the tournament, which asks a model")
+    assert read(str(file)).digest != JUDGE.digest
+    save(replace(JUDGE, weights={"votes_first": 0.1}), file)
+    assert selector(SelectPart("light", weights=str(file), schema="linked"))  # no weight, so none is asked
+    assert asking(SelectPart("light", weights=str(file))) == ""
+
+
+def test_the_scores_of_a_tournament_that_ended_early_are_left_out(tmp_path: Path) -> None:
+    queries = ("SELECT name FROM pet", "SELECT kind FROM pet", "SELECT age FROM pet")
+    candidates = tuple(candidate(sql, number) for number, sql in enumerate(queries))
+    budget = Budget(Allowance(tokens=10**6))
+
+    def twice(call: Call) -> Completion:
+        if len(model.calls) == 2:
+            budget.charge(Cost(prompt_tokens=10**7))
+        return preferred(call)
+
+    model = FakeModel(twice)
+    context = replace(CONTEXT, model=model, budget=budget)
+    save(JUDGE, tmp_path / "own.json")
+    choice = light(0, str(tmp_path / "own.json"))(candidates, task("kinds"), context)
+    assert choice.index == 0
+    assert choice.note.endswith("only the 2 largest results were compared, and scores of the tournament are missing")
 
 
 def test_opinions_are_weighted_by_sureness() -> None:

@@ -31,8 +31,11 @@ def page() -> str:
 
 
 def comparison(entry: Entry, grid: Grid) -> str:
-    """The paper's figures beside ours, and the differences, as a Markdown file."""
-    return "\n".join([f"# {entry.id}: {entry.shows}", "", *_beside(entry, grid), *_differences(entry)]) + "\n"
+    """The paper's figures beside ours, and the differences, as a Markdown file.
+
+    What differs in model, sample and dataset is in the notes of ``grid``, which belongs to the inputs at hand.
+    """
+    return "\n".join([f"# {entry.id}: {entry.shows}", "", *_beside(entry, grid), *_differences(entry.differs)]) + "\n"
 
 
 def _paper(paper: Paper) -> str:
@@ -44,7 +47,7 @@ def _paper(paper: Paper) -> str:
             lines += ["", f"### {paper.name}: {entry.place}", "", _sentence(entry.shows), ""]
             for number, kept in enumerate(entry.kept):
                 lines += [f"{kept.date}, {kept.by}:", "", *_beside(entry, kept.grid, printed=not number), ""]
-            lines += _differences(entry)
+            lines += _differences((*entry.measured, *entry.differs))
     return "\n".join(_single_blank(lines))
 
 
@@ -84,10 +87,10 @@ def _beside(entry: Entry, grid: Grid, *, printed: bool = True) -> Iterator[str]:
         yield from ("", *(f"- {note}" for note in notes))
 
 
-def _differences(entry: Entry) -> list[str]:
-    if not entry.differs:
+def _differences(listed: Sequence[str]) -> list[str]:
+    if not listed:
         return []
-    return ["", "Differences from the paper:", "", *(f"- {difference}" for difference in entry.differs)]
+    return ["", "Differences from the paper:", "", *(f"- {difference}" for difference in listed)]
 
 
 def _table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure | None]]]) -> Iterator[str]:

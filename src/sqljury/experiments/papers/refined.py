@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
-from sqljury.bench import refining
+from sqljury.bench import refining, stored
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
+from sqljury.experiments.mistakes import corrections
 from sqljury.experiments.papers.inputs import Inputs, share
 from sqljury.experiments.papers.registry import Figure, Grid, Row
 
@@ -54,8 +56,25 @@ def tokens(inputs: Inputs) -> Grid:
     return Grid(("Token Cost per SQL Query", "test", "refinement"), rows, _notes(inputs))
 
 
+def error_types(inputs: Inputs) -> Grid:
+    """Wrong queries of each type before and after, and those corrected and misled (TS-SQL, Figure 6)."""
+    rows: dict[str, Row] = {}
+    for label, folder, data in _refined(inputs):
+        prefix = "" if len(inputs.runs) == 1 else f"{label}: "
+        for found in corrections(stored.load(folder, data, inputs.processes).questions):
+            counts = (found["before"], found["after"], len(found["corrected"]), len(found["misled"]))
+            rows[prefix + found["label"]] = tuple(map(Figure, counts))
+    return Grid(("before", "after", "corrected", "misled"), rows, _notes(inputs))
+
+
 def _summaries(inputs: Inputs) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What refinement came to in each run, by its way, and where two have the same by its folder too."""
+    """What refinement came to in each run, by its label."""
+    for label, folder, data in _refined(inputs):
+        yield label, refining.summary(folder, data, inputs.processes)
+
+
+def _refined(inputs: Inputs) -> Iterator[tuple[str, Path, Path]]:
+    """Each run and its dataset, labelled by its way to refine, and where two have the same by its folder too."""
     labels: set[str] = set()
     for folder in inputs.runs:
         described = run_folder.described(folder)
@@ -66,7 +85,7 @@ def _summaries(inputs: Inputs) -> Iterator[tuple[str, dict[str, Any]]]:
         label = _way(way, described["recipe"]["name"])
         label = f"{label}, {folder.name}" if label in labels else label
         labels.add(label)
-        yield label, refining.summary(folder, data, inputs.processes)
+        yield label, folder, data
         inputs.stop_if_cancelled()
 
 

@@ -75,7 +75,8 @@ class Entry:
 
     ``method`` names what computes it here (``reproduce.METHODS``), empty where nothing does. It ``needs`` some inputs
     and can use ``also`` others, both options of ``sqljury reproduce``; ``makes`` are the commands that make them.
-    ``why`` says why it cannot be had, or where to look; ``differs`` what is not as in the paper.
+    ``why`` says why it cannot be had, or where to look; ``differs`` what in the method is not as in the paper, and
+    ``measured`` what of the figures that are kept: their model, sample or dataset.
     """
 
     paper: str
@@ -90,6 +91,7 @@ class Entry:
     makes: tuple[str, ...] = ()
     why: str = ""
     differs: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
 
     @property
@@ -108,9 +110,10 @@ class Entry:
 
     @property
     def makes_run(self) -> bool:
-        """Whether the commands of ``makes`` make the one run that it is computed from."""
-        made = sum("--out RUN_DIR" in command for command in self.makes)
-        return "run" in (*self.needs, *self.also) and made == 1 and all("RUN_DIR" in command for command in self.makes)
+        """Whether the commands of ``makes`` make the one run that it is computed from, from the dataset on."""
+        making = [command for command in self.makes if "--out RUN_DIR" in command]
+        whole = len(making) == 1 and making[0].startswith("sqljury bench spider ")
+        return "run" in (*self.needs, *self.also) and whole and all("RUN_DIR" in command for command in self.makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ def _paper(name: str) -> Paper:
 def _entry(paper: str, read: dict[str, Any]) -> Entry:
     printed, kept = _grid(read.pop("paper", {})), tuple(map(_kept, read.pop("here", [])))
     values = dict(read)
-    for key in ("needs", "also", "makes", "differs"):
+    for key in ("needs", "also", "makes", "differs", "measured"):
         values[key] = tuple(read.get(key, ()))
     entry = Entry(paper=paper, printed=printed, kept=kept, **values)
     if entry.status not in get_args(Status):

@@ -8,7 +8,7 @@ from typing import Final
 from sqljury.errors import InputError
 from sqljury.experiments.papers import audits, expected, files, refined, reranked, runs
 from sqljury.experiments.papers.inputs import Inputs
-from sqljury.experiments.papers.registry import PLACEHOLDERS, Entry, Grid, find
+from sqljury.experiments.papers.registry import PLACEHOLDERS, STATUSES, Entry, Grid, find
 
 METHODS: Final[dict[str, Callable[[Inputs], Grid]]] = {
     "audits.kinds": audits.kinds,
@@ -25,6 +25,7 @@ METHODS: Final[dict[str, Callable[[Inputs], Grid]]] = {
     "files.three_metrics": files.three_metrics,
     "refined.before_after": refined.before_after,
     "refined.boundaries": refined.boundaries,
+    "refined.error_types": refined.error_types,
     "refined.tokens": refined.tokens,
     "reranked.reranked": reranked.reranked,
     "runs.by_database": runs.by_database,
@@ -56,7 +57,8 @@ def reproduce(name: str, inputs: Inputs) -> tuple[Entry, Grid]:
 def refuse_missing(entry: Entry, inputs: Inputs) -> None:
     """Raise ``InputError`` where an entry cannot be computed from these inputs, or does not read one of them."""
     if not entry.method:
-        raise InputError(f"{entry.id} ({entry.shows}) is not computed here: {entry.why}")
+        how = "is not computed by this command" if entry.status == "in kind" else "is not computed here"
+        raise InputError(f"{entry.id} ({entry.shows}) {how}: {entry.why or STATUSES[entry.status]}")
     missing = [option for option in entry.needs if not inputs.given(option)]
     if missing:
         options = " and ".join(f"--{option} {PLACEHOLDERS[option]}" for option in missing)

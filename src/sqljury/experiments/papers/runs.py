@@ -61,7 +61,7 @@ def selectors(inputs: Inputs) -> Grid:
             rows.setdefault("lower bound (all right)", {})[column] = _all_right(part)
             for method in ablation(part, ())["methods"]:
                 if method["section"] == "selectors" and method["total"]:
-                    way = SELECTORS.get(method["label"], method["label"].replace("stored: ", ""))
+                    way = _covered(SELECTORS.get(method["label"], method["label"]), method, part)
                     if not (way.startswith("the run's answer") and part.left_out):
                         rows.setdefault(way, {})[column] = share(method)
     columns = _columns(rows)
@@ -73,8 +73,8 @@ def judges(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     rows: dict[str, Row] = {}
     notes = []
-    for label, analysed in _analysed(runs):
-        for judge, figures in analysed["judges"].items():
+    for label, run in runs:
+        for judge, figures in ablation(run, ())["judges"].items():
             name = judge.replace("stored: ", "")
             rows[name if len(inputs.runs) == 1 else f"{label}: {name}"] = (share(figures["ex"]),)
             notes.append(
@@ -93,12 +93,12 @@ def without_parts(inputs: Inputs) -> Grid:
     """Votes without a generator or a repair, and other ways to choose (CHASE-SQL, Table 7)."""
     runs = list(stored_runs(inputs))
     rows: dict[str, dict[str, Figure]] = {}
-    for label, analysed in _analysed(runs):
-        for method in analysed["methods"]:
+    for label, run in runs:
+        for method in ablation(run, ())["methods"]:
             if method["section"] == "selectors" and method["label"] in SELECTORS:
                 name = SELECTORS[method["label"]]
             elif method["section"] in ("votes without", "selectors") and method["total"]:
-                name = f"{method['section']} {method['label']}".removeprefix("selectors ").replace("stored: ", "")
+                name = _covered(f"{method['section']} {method['label']}".removeprefix("selectors "), method, run)
             else:
                 continue
             rows.setdefault(name, {})[label] = share(method)
@@ -137,7 +137,7 @@ def samples(inputs: Inputs) -> Grid:
                 name = method["label"].removeprefix("stored: ")
                 first = _FIRST.search(name)
                 count = first[1] if first else str(len(curve))
-                rows.setdefault(count, {})[prefix + _FIRST.sub("", name)] = share(method)
+                rows.setdefault(count, {})[prefix + _covered(_FIRST.sub("", name), method, run)] = share(method)
     columns = _columns(rows)
     return Grid(columns, _table(dict(sorted(rows.items(), key=lambda item: int(item[0]))), columns), _described(runs))
 
@@ -210,11 +210,6 @@ def error_kinds(inputs: Inputs) -> Grid:
     return Grid(heads, _table(rows, columns), _described(runs))
 
 
-def _analysed(runs: Runs) -> Iterator[tuple[str, dict[str, Any]]]:
-    for label, run in runs:
-        yield label, ablation(run, ())
-
-
 def _parts(run: StoredRun) -> Iterator[tuple[str, StoredRun]]:
     """The run, then each part of its recipe alone, on the questions that it was asked for."""
     yield "all", run
@@ -224,6 +219,13 @@ def _parts(run: StoredRun) -> Iterator[tuple[str, StoredRun]]:
             alone = run.only({place})
             asked = tuple(question for question in alone.questions if question.candidates)
             yield name, replace(alone, questions=asked)
+
+
+def _covered(label: str, method: Mapping[str, Any], run: StoredRun) -> str:
+    """The label of a way to choose, with the number of its questions where choosing was broken off."""
+    total = method["total"]
+    part = "" if total == len(run.questions) else f" ({total} of {len(run.questions)} questions)"
+    return label.removeprefix("stored: ") + part
 
 
 def _described(runs: Runs) -> tuple[str, ...]:

@@ -15,10 +15,22 @@ from sqljury.evaluation.scores import features
 from sqljury.evaluation.verdicts import DEVIATIONS
 from sqljury.experiments.ablation import ablation
 from sqljury.experiments.bounds import curve
+from sqljury.experiments.report.questions import visible
 from sqljury.metrics import agreement
 from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
 
-_NAMED: Final = ("seed", "sqljury", "code", "prompts", "python", "examples", "limits", "allowance", "identities")
+_NAMED: Final = (
+    "seed",
+    "sqljury",
+    "code",
+    "prompts",
+    "python",
+    "examples",
+    "limits",
+    "allowance",
+    "identities",
+    "cache",
+)
 
 
 def figures(run: StoredRun, records: Mapping[str, Record], cost: RunCost) -> dict[str, Any]:
@@ -52,6 +64,7 @@ def figures(run: StoredRun, records: Mapping[str, Record], cost: RunCost) -> dic
     }
 
 
+_PREFIXES: Final = {"votes without": "votes without ", "votes, stopping early": "votes, stopping "}
 COST_HEAD: Final = ("calls", "prompt", "cached", "written", "seconds", "US dollars")
 SPREAD_HEAD: Final = ("a question", "mean", "median", "90 %", "99 %", "most")
 FIGURE_NAMES: Final = {
@@ -88,10 +101,16 @@ def spread_rows(cost: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
+def method_name(method: Mapping[str, Any]) -> str:
+    """A way to choose as reports name it: an ablation's label says only what is left out."""
+    return f"{_PREFIXES.get(method['section'], '')}{method['label']}"
+
+
 def compared(first: StoredRun, second: StoredRun) -> dict[str, Any] | None:
     """The second run against the first on the questions that both have; None where there are none.
 
-    Accuracies and the difference are in percent; ``won`` are questions that only the second answers rightly.
+    Accuracies and the difference are in percent; ``won`` are questions that only the second answers rightly, by their
+    ids as the list of questions shows them.
     """
     ours = {one.id: one for one in second.questions}
     pairs = [(one, ours[one.id]) for one in first.questions if one.id in ours and ours[one.id].gold == one.gold]
@@ -107,8 +126,8 @@ def compared(first: StoredRun, second: StoredRun) -> dict[str, Any] | None:
         "low": round(100 * found.interval.low, 2),
         "high": round(100 * found.interval.high, 2),
         "p": found.p,
-        "won": [pairs[at][0].id for at in found.wins],
-        "lost": [pairs[at][0].id for at in found.losses],
+        "won": [visible(pairs[at][0].id) for at in found.wins],
+        "lost": [visible(pairs[at][0].id) for at in found.losses],
     }
 
 

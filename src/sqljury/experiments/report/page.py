@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqljury.evaluation import svg
 from sqljury.evaluation.risk import reliability_chart, risk_chart
 from sqljury.evaluation.verdicts import DEVIATIONS
-from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, spread_rows
+from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, method_name, spread_rows
 
 BEGINS: Final = '<!doctype html>\n<meta name="generator" content="sqljury report">'
 """The first lines of every report, by which an earlier one is known."""
@@ -29,7 +29,6 @@ _HISTOGRAMS: Final = {
     "computed_tokens": ("Tokens computed a question", "tokens"),
     "usd": ("US dollars a question", "US dollars"),
 }
-_PREFIXES: Final = {"votes without": "votes without ", "votes, stopping early": "votes, stopping "}
 _CURVES: Final = {"upper_in_order": "at least one right", "votes_in_order": "votes", "lower_in_order": "all right"}
 
 
@@ -191,7 +190,7 @@ def _choosing(run: Mapping[str, Any]) -> Iterator[str]:
         low, high = one["interval"]
         rows.append(
             (
-                f"{_PREFIXES.get(one['section'], '')}{one['label']}",
+                method_name(one),
                 f"{one['percent']:.1f}",
                 _interval(one),
                 matches,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, spread_rows
+from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, method_name, spread_rows
 from sqljury.experiments.report.questions import visible
 
 BEGINS: Final = "<!-- sqljury report -->\n"
@@ -44,7 +44,7 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
         yield from _table((title, "right, %", "95 % interval", "of"), rows)
     wrong = ((one["label"], one["questions"], one["had_right"]) for one in run["wrong"])
     yield from _table(("wrong answers", "questions", "a candidate was right"), wrong)
-    methods = ((one["label"], *_share(one), f"{one['difference']:+.1f}") for one in run["selectors"]["methods"])
+    methods = ((method_name(one), *_share(one), f"{one['difference']:+.1f}") for one in run["selectors"]["methods"])
     yield from _table(("way to choose", "right, %", "95 % interval", "of", "points over votes"), methods)
     regions = ((" + ".join(one["solved_by"]) or "none", one["questions"]) for one in run["overlap"]["regions"])
     yield from _table(("solved by exactly", "questions"), regions)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from sqljury.metrics.esm_plus.assumptions import Applied, Facts, is_non_null, is_unique
+from sqljury.metrics.esm_plus.joins import equal_columns
 from sqljury.metrics.esm_plus.structure import (
     STAR,
     Aggregate,
@@ -109,14 +110,16 @@ def rule_9(query: Query, _: Facts) -> Applied | None:
 
 
 def rule_10(query: Query, facts: Facts) -> Applied | None:
-    """All columns of the tables in FROM ~ ``*``."""
-    selected = sorted(expression.name for expression in query.select if isinstance(expression, Column))
+    """All columns of the tables in FROM ~ ``*``; of columns that the joins make equal, each stands for the others."""
+    selected = [expression.name for expression in query.select if isinstance(expression, Column)]
     tables = [table for table in query.tables if isinstance(table, str)]
     if len(selected) != len(query.select) or len(tables) != len(query.tables):
         return None
-    if selected != sorted(column for table in tables for column in facts.columns(table)):
+    every = [column for table in tables for column in facts.columns(table)]
+    names = {name: min(group) for group in equal_columns(query) for name in group}
+    if sorted(names.get(name, name) for name in selected) != sorted(names.get(name, name) for name in every):
         return None
-    assumption = f"the columns of {', '.join(tables)} are {', '.join(selected)}"
+    assumption = f"the columns of {', '.join(tables)} are {', '.join(sorted(every))}"
     return Applied(replace(query, select=(Column(STAR),)), (assumption,))
 
 
@@ -168,8 +171,8 @@ def _one_query(query: Query, facts: Facts, operator: str, connective: str) -> Ap
     other = query.other
     if query.set_operator != operator or other is None or other.set_operator:
         return None
-    same = (query.select, query.distinct) == (other.select, other.distinct) and _from(query) == _from(other)
-    if not same or len(query.where) != 1 or len(other.where) != 1:
+    # DISTINCT of one part says nothing: a selected column is unique, and the operator drops what is repeated.
+    if query.select != other.select or _from(query) != _from(other) or not len(query.where) == len(other.where) == 1:
         return None
     if query.group_by or query.having or other.group_by or other.having:
         return None
@@ -179,6 +182,7 @@ def _one_query(query: Query, facts: Facts, operator: str, connective: str) -> Ap
     where = query.where if query.where == other.where else (*query.where, connective, *other.where)
     # What orders and cuts a compound query is written after its last part.
     changed = replace(query, where=where, order_by=other.order_by, limit=other.limit, set_operator="", other=None)
+    changed = replace(changed, distinct=query.distinct and other.distinct, offset=other.offset or query.offset)
     return Applied(changed, (why,))
 
 

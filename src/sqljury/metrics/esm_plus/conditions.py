@@ -53,9 +53,9 @@ def rule_15(query: Query, _: Facts) -> Applied | None:
 
 
 def rule_19(query: Query, _: Facts) -> Applied | None:
-    """``c BETWEEN a AND b`` ~ ``c >= a AND c <= b``, in WHERE."""
-    where = _replaced(query.where, _bounds)
-    return Applied(replace(query, where=where)) if where != query.where else None
+    """``c BETWEEN a AND b`` ~ ``c >= a AND c <= b``."""
+    changed = rewritten(query, _bounds)
+    return Applied(changed) if changed != query else None
 
 
 def rule_20(query: Query, _: Facts) -> Applied | None:

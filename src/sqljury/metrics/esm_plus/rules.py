@@ -35,6 +35,7 @@ PUBLISHED_RULES: Final[tuple[tuple[int, Rule], ...]] = (
     (2, rule_2_in_aggregates),
     (13, rule_13),
     (16, rule_16),
+    (2, rule_2_in_aggregates),  # once more, for the columns that are unique by rule 16
     (3, rule_3),
     (4, rule_4),
     (1, rule_1),
@@ -55,28 +56,28 @@ NUMBERS: Final = frozenset(number for number, _ in PUBLISHED_RULES) | {14}
 """The numbers of all rules, 1 to 20."""
 
 MEANINGS: Final[dict[int, str]] = {
-    1: "c = (SELECT max(c) ...) ~ ORDER BY c DESC LIMIT 1",
+    1: "c = (SELECT max(c) ...) ~ ORDER BY c DESC LIMIT 1, c unique",
     2: "SELECT DISTINCT c ~ SELECT c, c unique",
-    3: "INTERSECT ~ AND",
-    4: "UNION ~ OR",
+    3: "INTERSECT ~ AND, a selected column unique",
+    4: "UNION ~ OR, a selected column unique",
     5: "GROUP BY c ~ nothing, or GROUP BY c, d ~ GROUP BY c, c unique",
-    6: "NOT IN ~ EXCEPT",
+    6: "c NOT IN ~ EXCEPT, c unique and non-null",
     7: "count(c) ~ count(*), c non-null",
     8: "c IS NOT NULL ~ nothing, c non-null",
     9: "SELECT c ORDER BY c DESC LIMIT 1 ~ SELECT max(c)",
     10: "all columns ~ *",
     11: "'5' ~ 5",
-    12: "a IN (SELECT b ...) ~ JOIN ON a = b",
-    13: "a join that adds nothing ~ no join",
+    12: "a IN (SELECT b ...) ~ JOIN ON a = b, a a foreign key to the key b",
+    13: "a join ON a = b that adds nothing ~ no join, a a non-null foreign key to the key b",
     14: "t AS x ~ t x",
     15: "c IN (v, w) ~ c = v OR c = w",
-    16: "a ~ b, where joined on a = b",
+    16: "a ~ b, where joined on a = b; unique and non-null spread",
     17: "c IN (SELECT c FROM the same tables WHERE d) ~ d",
     18: "q UNION q, q INTERSECT q ~ q",
     19: "c BETWEEN a AND b ~ c >= a AND c <= b",
     20: "NOT c = v ~ c != v",
 }
-"""What each rule takes for the same, in the order of Table 1; what it assumes is noted where it fires."""
+"""What each rule takes for the same, in the order of Table 1, and what the schema must guarantee."""
 
 
 class Fired(NamedTuple):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlglot import errors, exp
+from sqlglot import exp
 
-from sqljury.project.imports.notes import Imported, listed, part, text_of
+from sqljury.project.imports.notes import Imported, UnusableError, expression_of, listed, part, text_of
 from sqljury.schema.notes import Item
-from sqljury.sql.parse import parse_one, write
+from sqljury.sql.parse import write
 
 _TABLES: Final = ("model", "seed", "snapshot", "source")
 _AGGREGATES: Final = {
@@ -29,10 +29,6 @@ _DEPTH: Final = 8
 """Metrics of metrics."""
 
 
-class _UnusableError(Exception):
-    """A metric that no formula stands for, with the reason."""
-
-
 @dataclass(slots=True)
 class _Model:
     """A semantic model: its table, and its dimensions, entities and measures by name."""
@@ -45,11 +41,12 @@ class _Model:
 
 @dataclass(slots=True)
 class _Metrics:
-    """All metrics and what they are made of."""
+    """All metrics and what they are made of; ``used`` are the measures that a metric reads."""
 
     dialect: str
     models: dict[str, _Model] = field(default_factory=dict)
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
 
 def read(manifest: Mapping[str, Any], dialect: str = "") -> Imported:
@@ -60,16 +57,27 @@ def read(manifest: Mapping[str, Any], dialect: str = "") -> Imported:
     for node in nodes:
         if node.get("resource_type") in _TABLES:
             found.items += _described(node)
+            _constraints(node, names, found)
         elif node.get("resource_type") == "test":
             _test(node, names, found)
     known = _Metrics(dialect)
     for model in listed(manifest.get("semantic_models")):
         known.models[text_of(model.get("name"))] = _model(model)
         found.items += _semantic(model)
+        _computed(model, dialect, found)
     found.joins += _joins(known.models)
-    known.metrics = {text_of(metric.get("name")): metric for metric in listed(manifest.get("metrics"))}
+    known.metrics = {
+        **{name: metric for model in known.models.values() for name, metric in _measures_that_are_metrics(model)},
+        **{text_of(metric.get("name")): metric for metric in listed(manifest.get("metrics"))},
+    }
     for name, metric in known.metrics.items():
         _add_metric(name, metric, known, found)
+    idle = (name for model in known.models.values() for name in model.measures if name not in known.used)
+    found.left_out += [f"measure {name}: no metric reads it" for name in idle]
+    found.left_out += [
+        f"saved query {text_of(query.get('name'))}: is a query, not a note"
+        for query in listed(manifest.get("saved_queries"))
+    ]
     return found
 
 
@@ -88,6 +96,37 @@ def _described(node: Mapping[str, Any]) -> Iterator[Item]:
             yield Item(table, text_of(column.get("name")), description=description, where=where)
 
 
+def _constraints(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) -> None:
+    """Foreign keys are joins. Other constraints, and what a source says of all its tables, are listed."""
+    table = _table(node)
+    if described := text_of(node.get("source_description")):
+        left_out = f"source {text_of(node.get('source_name'))}: its description is of no single table: {described[:80]}"
+        found.left_out += [left_out] if left_out not in found.left_out else []
+    of_columns = [
+        ({**constraint, "columns": [text_of(column.get("name"))]})
+        for column in listed(node.get("columns"))
+        for constraint in listed(column.get("constraints"))
+    ]
+    for constraint in (*listed(node.get("constraints")), *of_columns):
+        kind = text_of(constraint.get("type"))
+        target = _REF.search(text_of(constraint.get("to")))
+        own, other = (_texts(constraint.get(key)) for key in ("columns", "to_columns"))
+        if kind == "foreign_key" and target and own and len(own) == len(other):
+            to = _aliases(names).get(target[1], target[1])
+            found.joins.append(tuple(((table, left), (to, right)) for left, right in zip(own, other, strict=True)))
+        elif kind:
+            found.left_out.append(f"constraint {kind} on {', '.join(own) or table}: is read from the database itself")
+
+
+def _texts(value: object) -> list[str]:
+    return [text for entry in value if (text := text_of(entry))] if isinstance(value, list) else []
+
+
+def _aliases(names: Mapping[str, str]) -> dict[str, str]:
+    """The tables of nodes by what ``ref`` calls them."""
+    return {unique.rpartition(".")[2]: table for unique, table in names.items()}
+
+
 def _test(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) -> None:
     """``relationships`` are joins, ``accepted_values`` say what a column may hold; other tests say nothing."""
     test = part(node.get("test_metadata"))
@@ -101,8 +140,7 @@ def _test(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) ->
         target = _REF.search(text_of(arguments.get("to")))
         other = text_of(arguments.get("field"))
         if target and other:
-            aliases = {name: table for unique, table in names.items() for name in (unique.rpartition(".")[2],)}
-            found.joins.append((((table, column), (aliases.get(target[1], target[1]), other)),))
+            found.joins.append((((table, column), (_aliases(names).get(target[1], target[1]), other)),))
     elif test.get("name") == "accepted_values" and isinstance(values := arguments.get("values"), list):
         shown = ", ".join(text_of(str(value)) for value in values[:30])
         found.items.append(Item(table, column, description=f"one of {shown}", where=f"test on {table}.{column}"))
@@ -131,6 +169,29 @@ def _semantic(model: Mapping[str, Any]) -> Iterator[Item]:
             yield Item(known.table, column, description, (label,) if label else (), where=where)
 
 
+def _computed(model: Mapping[str, Any], dialect: str, found: Imported) -> None:
+    """Dimensions that are expressions are formulas."""
+    known = _model(model)
+    for name, entry in known.dimensions.items():
+        if not (text := text_of(entry.get("expr"))) or text.isidentifier():
+            continue
+        label = text_of(entry.get("label")) or name.replace("_", " ")
+        try:
+            found.formulas.append((label, _of_table(text, known.table, dialect), (known.table,)))
+        except UnusableError as problem:
+            found.left_out.append(f"dimension {name}: {problem}")
+            continue
+        if description := text_of(entry.get("description")):
+            found.glossary.append((label, description))
+
+
+def _measures_that_are_metrics(model: _Model) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, measure in model.measures.items():
+        if measure.get("create_metric") is True:
+            said = {key: measure.get(key) for key in ("label", "description")}
+            yield name, {"name": name, "type": "simple", "type_params": {"measure": name}, **said}
+
+
 def _joins(models: Mapping[str, _Model]) -> Iterator[tuple[tuple[tuple[str, str], tuple[str, str]], ...]]:
     """A foreign entity joins the model whose primary or unique entity has its name."""
     keys = {
@@ -153,7 +214,7 @@ def _add_metric(name: str, metric: Mapping[str, Any], known: _Metrics, found: Im
     label = text_of(metric.get("label")) or name.replace("_", " ")
     try:
         formula, tables = _formula(name, known)
-    except _UnusableError as problem:
+    except UnusableError as problem:
         found.left_out.append(f"metric {name}: {problem}")
         return
     found.formulas.append((label, formula, tables))
@@ -165,28 +226,28 @@ def _formula(name: str, known: _Metrics, depth: int = 0, given: object = None) -
     """The expression of a metric and its tables; ``given`` is a filter of the metric that uses it."""
     metric = known.metrics.get(name)
     if metric is None:
-        raise _UnusableError(f"there is no metric {name!r}")
+        raise UnusableError(f"there is no metric {name!r}")
     if depth > _DEPTH:
-        raise _UnusableError("its metrics are defined by each other")
+        raise UnusableError("its metrics are defined by each other")
     filters = [*_filters(metric.get("filter")), *_filters(given)]
     kind, params = metric.get("type"), part(metric.get("type_params"))
     if kind == "simple":
         return _simple(params, filters, known)
     if filters:
-        raise _UnusableError("a filter on a metric of metrics cannot be written as one expression")
+        raise UnusableError("a filter on a metric of metrics cannot be written as one expression")
     if kind == "ratio":
         numerator, first = _input(params.get("numerator"), known, depth)
         denominator, second = _input(params.get("denominator"), known, depth)
         return f"1.0 * {numerator} / NULLIF({denominator}, 0)", tuple(dict.fromkeys(first + second))
     if kind == "derived":
         return _derived(params, known, depth)
-    raise _UnusableError(f"a metric of the type {kind} is more than one expression")
+    raise UnusableError(f"a metric of the type {kind} is more than one expression")
 
 
 def _input(entry: object, known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
     given = part(entry)
     if given.get("offset_window") or given.get("offset_to_grain"):
-        raise _UnusableError("it looks at another time than the question's")
+        raise UnusableError("it looks at another time than the question's")
     name = text_of(given.get("name")) or text_of(entry)
     if name not in known.metrics:
         return _measured(name, _filters(given.get("filter")), known)
@@ -196,12 +257,12 @@ def _input(entry: object, known: _Metrics, depth: int) -> tuple[str, tuple[str, 
 def _derived(params: Mapping[str, Any], known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
     inputs = {text_of(one.get("alias")) or text_of(one.get("name")): one for one in listed(params.get("metrics"))}
     formulas = {name: _input(one, known, depth) for name, one in inputs.items()}
-    tree = _parsed(text_of(params.get("expr")), known.dialect)
+    tree = expression_of(text_of(params.get("expr")), known.dialect)
     for column in list(tree.find_all(exp.Column)):
         if column.name in formulas and not column.table:
-            column.replace(exp.Paren(this=_parsed(formulas[column.name][0], known.dialect)))
+            column.replace(exp.Paren(this=expression_of(formulas[column.name][0], known.dialect)))
         else:
-            raise _UnusableError(f"its expression names {column.name!r}, which is not one of its metrics")
+            raise UnusableError(f"its expression names {column.name!r}, which is not one of its metrics")
     tables = dict.fromkeys(table for _, own in formulas.values() for table in own)
     return write(tree, known.dialect), tuple(tables)
 
@@ -214,23 +275,26 @@ def _simple(params: Mapping[str, Any], filters: list[str], known: _Metrics) -> t
     given = part(params.get("metric_aggregation_params"))  # from dbt 1.12 on
     model = known.models.get(text_of(given.get("semantic_model")))
     if model is None:
-        raise _UnusableError("its measure is not in the file")
+        raise UnusableError("its measure is not in the file")
     return _aggregated({**given, "expr": params.get("expr") or given.get("expr")}, model, filters, known)
 
 
 def _measured(name: str, filters: list[str], known: _Metrics) -> tuple[str, tuple[str, ...]]:
     for model in known.models.values():
         if name in model.measures:
+            known.used.add(name)
             return _aggregated(model.measures[name], model, filters, known)
-    raise _UnusableError(f"there is no measure {name!r}")
+    raise UnusableError(f"there is no measure {name!r}")
 
 
 def _aggregated(
     measure: Mapping[str, Any], model: _Model, filters: list[str], known: _Metrics
 ) -> tuple[str, tuple[str, ...]]:
     aggregate = _AGGREGATES.get(text_of(measure.get("agg")))
-    if aggregate is None or measure.get("non_additive_dimension"):
-        raise _UnusableError(f"its aggregation {text_of(measure.get('agg'))!r} has no plain SQL")
+    if narrow := part(measure.get("non_additive_dimension")):
+        raise UnusableError(f"it must not be added up over {text_of(narrow.get('name')) or 'one of its dimensions'}")
+    if aggregate is None:
+        raise UnusableError(f"its aggregation {text_of(measure.get('agg'))!r} has no plain SQL")
     sql = _of_table(_column(measure), model.table, known.dialect)
     if filters:
         resolved = [_resolved(text, model, known) for text in filters]
@@ -258,35 +322,18 @@ def _resolved(template: str, own: _Model, known: _Metrics) -> tuple[str, list[st
             if path[-1] in entries and (len(path) == 1 or path[-2] in model.entities):
                 tables.append(model.table)
                 return _of_table(_column(entries[path[-1]]), model.table, known.dialect)
-        raise _UnusableError(f"its filter names {match[2]!r}, which is not in the file")
+        raise UnusableError(f"its filter names {match[2]!r}, which is not in the file")
 
     text = _REFERENCE.sub(column, template)
     if "{{" in text or "{%" in text:
-        raise _UnusableError("its filter has a template that only dbt can fill in")
-    return write(_parsed(text, known.dialect), known.dialect), tables
+        raise UnusableError("its filter has a template that only dbt can fill in")
+    return write(expression_of(text, known.dialect), known.dialect), tables
 
 
 def _of_table(expression: str, table: str, dialect: str) -> str:
     """An expression whose columns have the name of their table."""
-    tree = _parsed(expression, dialect)
+    tree = expression_of(expression, dialect)
     for column in tree.find_all(exp.Column):
         if not column.table:
             column.set("table", exp.to_identifier(table))
     return write(tree, dialect)
-
-
-def _parsed(expression: str, dialect: str) -> exp.Expr:
-    """The one expression of a text; anything else, such as a second statement, is unusable."""
-    try:
-        tree = parse_one(f"SELECT {expression}", dialect)
-    except (errors.SqlglotError, RecursionError):
-        raise _UnusableError(f"its expression cannot be read: {expression[:80]!r}") from None
-    if (
-        not isinstance(tree, exp.Select)
-        or len(tree.expressions) != 1
-        or tree.args.get("from_")
-        or tree.args.get("from")
-    ):
-        raise _UnusableError(f"is not one expression: {expression[:80]!r}")
-    only: exp.Expr = tree.expressions[0]
-    return only

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from sqlglot import errors, exp
+
 from sqljury.schema.notes import Item
+from sqljury.sql.parse import parse_one
 from sqljury.types import Schema, Table
 
 End = tuple[str, str]
 """A table and a column."""
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class UnusableError(Exception):
+    """A metric or a field that no formula stands for, with the reason."""
 
 
 @dataclass(slots=True)
@@ -49,7 +56,11 @@ def fitted(imported: Imported, schema: Schema) -> Imported:
         elif item.description or item.synonyms:
             fitting.items.append(replace(item, table=end[0], column=end[1]))
     for name, expression, used in imported.formulas:
-        missing = [table for table in used if table.casefold() not in tables]
+        try:
+            missing = _missing(expression, used, tables, schema.dialect)
+        except UnusableError as problem:
+            fitting.left_out.append(f"metric {name}: {problem}")
+            continue
         if missing:
             fitting.left_out.append(f"metric {name}: the database has no {', '.join(missing)}")
         else:
@@ -91,7 +102,40 @@ def part(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _end(end: End, tables: dict[str, Table]) -> End | None:
+def expression_of(text: str, dialect: str) -> exp.Expr:
+    """The one expression of a text; raises ``UnusableError`` for anything else, such as a second statement."""
+    try:
+        tree = parse_one(f"SELECT {text}", dialect)
+    except (errors.SqlglotError, RecursionError):
+        raise UnusableError(f"its expression cannot be read: {text[:80]!r}") from None
+    if (
+        not isinstance(tree, exp.Select)
+        or len(tree.expressions) != 1
+        or tree.args.get("from_")
+        or tree.args.get("from")
+    ):
+        raise UnusableError(f"is not one expression: {text[:80]!r}")
+    only: exp.Expr = tree.expressions[0]
+    return only
+
+
+def _missing(expression: str, used: Iterable[str], tables: Mapping[str, Table], dialect: str) -> list[str]:
+    """Tables that a formula reads, and columns that it names, which the database lacks."""
+    own = [table for name in used if (table := tables.get(name.casefold())) is not None]
+    missing = {name: None for name in used if name.casefold() not in tables}
+    for column in expression_of(expression, dialect).find_all(exp.Column):
+        if isinstance(column.this, exp.Star):
+            continue
+        if column.table:
+            known = _end((column.table, column.name), tables)
+        else:  # of one of the formula's tables
+            known = next(filter(None, (_end((table.name, column.name), tables) for table in own)), None)
+        if known is None and not {column.table} & set(missing):
+            missing[f"{column.table}.{column.name}" if column.table else column.name] = None
+    return list(missing)
+
+
+def _end(end: End, tables: Mapping[str, Table]) -> End | None:
     table = tables.get(end[0].casefold()) or tables.get(end[0].rpartition(".")[2].casefold())
     if table is None:
         return None
@@ -118,7 +162,9 @@ def _section(name: str, lines: Iterable[str]) -> list[str]:
 def _tables(items: list[Item]) -> Iterator[str]:
     tables: dict[str, dict[str, Item]] = {}
     for item in items:
-        tables.setdefault(item.table, {})[item.column] = item
+        columns = tables.setdefault(item.table, {})
+        before = columns.get(item.column)
+        columns[item.column] = item if before is None else _joined(before, item)
     for name, columns in tables.items():
         yield f"  {_text(name)}:"
         if "" in columns:
@@ -128,6 +174,14 @@ def _tables(items: list[Item]) -> Iterator[str]:
         for column, item in columns.items():
             yield f"      {_text(column)}:"
             yield from _fields(item, "        ")
+
+
+def _joined(first: Item, second: Item) -> Item:
+    """What two places of a file say of the same column."""
+    descriptions = dict.fromkeys(filter(None, (first.description, second.description)))
+    return replace(
+        first, description="; ".join(descriptions), synonyms=tuple(dict.fromkeys(first.synonyms + second.synonyms))
+    )
 
 
 def _fields(item: Item, indent: str) -> Iterator[str]:

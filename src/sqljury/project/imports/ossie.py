@@ -38,10 +38,18 @@ def _read(model: Mapping[str, Any], dialect: str, found: Imported) -> None:
         _relationship(relationship, tables, fields, found)
     for metric in listed(model.get("metrics")):
         _metric(metric, tables, fields, dialect, found)
-    if instructions := text_of(part(model.get("ai_context")).get("instructions")):
-        found.left_out.append(
-            f"instructions of {text_of(model.get('name'))}: write what holds always under rules: {instructions[:120]}"
-        )
+    _context(model, f"model {text_of(model.get('name'))}", found)
+
+
+def _context(entry: Mapping[str, Any], where: str, found: Imported) -> None:
+    """What is said to models, and is no synonym, is listed: a text, or instructions and examples."""
+    given = entry.get("ai_context")
+    instructions = text_of(given) or text_of(part(given).get("instructions"))
+    if instructions:
+        found.left_out.append(f"instructions of {where}: write what holds always under rules: {instructions[:120]}")
+    examples = part(given).get("examples")
+    if isinstance(examples, list) and examples:
+        found.left_out.append(f"examples of {where}: add those with a query to examples.jsonl")
 
 
 def _table(dataset: Mapping[str, Any]) -> str:
@@ -63,14 +71,19 @@ def _items(
     where = f"dataset {name}"
     synonyms = _synonyms(dataset) + ((name,) if name.casefold() != table.casefold() else ())
     yield Item(table, "", text_of(dataset.get("description")), synonyms, where=where)
+    _context(dataset, where, found)
     for entry in listed(dataset.get("fields")):
         field_name, description = text_of(entry.get("name")), text_of(entry.get("description"))
+        _context(entry, f"field {name}.{field_name}", found)
         expression = fields.get(field_name, "")
         if _NAME.fullmatch(expression):
             names = _synonyms(entry) + ((field_name,) if field_name.casefold() != expression.casefold() else ())
             yield Item(table, expression, description, names, where=where)
         elif expression:
-            found.formulas.append((text_of(entry.get("label")) or field_name, expression, (table,)))
+            label = text_of(entry.get("label")) or field_name
+            found.formulas.append((label, expression, (table,)))
+            if description:
+                found.glossary.append((label, description))
         else:
             found.left_out.append(f"field {name}.{field_name}: has no expression in plain SQL")
 
@@ -119,6 +132,7 @@ def _metric(
         return f"{tables[match[1]]}.{inner}" if _NAME.fullmatch(inner) else f"({inner})"
 
     label = name.replace("_", " ")
+    _context(metric, f"metric {name}", found)
     found.formulas.append((label, _PATH.sub(column, expression), tuple(dict.fromkeys(used))))
     for text in filter(None, (text_of(metric.get("description")),)):
         found.glossary.append((label, text))

@@ -13,7 +13,7 @@ from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained
-from sqljury.sql.meaning.counted import counted_once
+from sqljury.sql.meaning.counted import counted_matches, counted_once
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
@@ -22,6 +22,7 @@ from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
+from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
 
@@ -35,6 +36,8 @@ RULES: Final[tuple[Rule, ...]] = (
     days_as_numbers,
     fixed_dates,
     epochs,
+    years,
+    numbers_of_texts,
     booleans,
     along_keys,
     explained,
@@ -44,6 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
     division,
     extremes,
     counted_once,
+    counted_matches,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

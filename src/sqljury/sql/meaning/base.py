@@ -16,6 +16,7 @@ Epoch = Literal["", "seconds", "milliseconds", "microseconds"]
 
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T].*)?")
 
 
 class Data(Protocol):
@@ -87,6 +88,17 @@ def held(node: exp.Expr | None, schema: Schema) -> Held | None:
         return None
     column = next(known for known in owned[1].columns if known.name.lower() == node.name.lower())
     return Held(owned[1], column)
+
+
+def holds_dates(known: Held | None, data: Data) -> bool:
+    """Whether the values of a column that were looked at are texts of days, with or without a time."""
+    values = data.values(known.table, known.column.name) if known is not None else ()
+    return bool(values) and all(isinstance(value, str) and _DATE.fullmatch(value) for value in values)
+
+
+def is_date(type_: str) -> bool:
+    """Whether a declared type is one of dates, times or years."""
+    return any(word in type_.lower() for word in ("date", "time", "year"))
 
 
 def compared(tree: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[tuple[Any, exp.Column, exp.Expr]]:

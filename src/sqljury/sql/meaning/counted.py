@@ -1,4 +1,7 @@
-"""Things that are counted once for each row that a join makes of them: a student with two pets is one student."""
+"""Things that are counted once for each row that a join makes of them: a student with two pets is one student.
+
+And things that are counted although there are none: an outer join makes a row of a student without pets.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from sqljury.language.cues import counted
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, read_sources
+from sqljury.sql.resolve import Sources, find_table, read_sources
+from sqljury.sql.terms import outside_queries
 from sqljury.types import Schema, Table
 
 
@@ -30,6 +34,31 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     count.set("this", exp.Distinct(expressions=[column]))
     return Change(f"COUNT counted rows, several of which belong to one of {table.name}")
+
+
+def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count the rows of the table that a LEFT JOIN adds, where the question counts those and COUNT counts all rows."""
+    joins: list[exp.Join] = tree.args.get("joins") or []
+    if not isinstance(tree, exp.Select) or len(joins) != 1 or str(joins[0].side).upper() != "LEFT":
+        return None
+    join, table = joins[0], _named(counted(asked.question.text), asked.schema)
+    if tree.args.get("group") is None or table is None or not table.row_key or not isinstance(join.this, exp.Table):
+        return None
+    first = tree.args["from_"].this
+    if find_table(asked.schema, join.this) is not table or not isinstance(first, exp.Table):
+        return None
+    if find_table(asked.schema, first) in (None, table):
+        return None
+    parts = [*tree.selects, tree.args.get("having"), tree.args.get("order")]
+    counts = [node for part in parts if part is not None for node in outside_queries(part) if _counts_rows(node)]
+    for node in counts:
+        node.set("this", exp.column(table.row_key[0], table=join.alias_or_name))
+    reason = f"COUNT(*) counted one for what has no row of {table.name}"
+    return Change(reason) if counts else None
+
+
+def _counts_rows(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Count) and isinstance(node.this, exp.Star | exp.Literal)
 
 
 def _named(asked_for: Sequence[str], schema: Schema) -> Table | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqljury.language.cues import ranked
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, held, is_date
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
@@ -62,7 +62,7 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
     if column is None:
         return None
     named = set(words(column.column.name))
-    age, dates, rank = bool(named & _AGES), bool(named & _DATES) or _is_date(column.column.type), bool(named & _RANKS)
+    age, dates, rank = bool(named & _AGES), bool(named & _DATES) or is_date(column.column.type), bool(named & _RANKS)
     if rank or (age and dates):
         return None
     if word in ("oldest", "youngest"):
@@ -72,7 +72,3 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
     if word in ("cheapest", "smallest", "lowest", "lightest", "shortest"):
         return None if dates else False
     return None if dates or word not in ("highest", "largest", "biggest", "heaviest", "tallest", "longest") else True
-
-
-def _is_date(type_: str) -> bool:
-    return any(word in type_.lower() for word in ("date", "time", "year"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqljury.language.cues import extreme
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.language.cues import extreme, ranked
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date
 from sqljury.sql.parse import exp
 
 _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
@@ -16,8 +16,13 @@ _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
 
 
 def null_order(tree: exp.Query, asked: Asked) -> Change | None:
-    """Put NULLs last where the first rows of an order are asked for and one of them has NULL there."""
-    if asked.dialect not in _FIRST or not extreme(asked.question.whole):
+    """Put NULLs last where the first rows of an order are asked for and one of them has NULL there.
+
+    "First" and "last" ask for an end of an order by dates; elsewhere they may be part of a name.
+    """
+    question = asked.question.whole
+    ends = extreme(question)
+    if asked.dialect not in _FIRST or not (ends or ranked(question)):
         return None
     changed = False
     for select in list(tree.find_all(exp.Select)):
@@ -28,12 +33,19 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
         key = sort_key(select, ordered.this)
         if bool(ordered.args.get("desc")) != _FIRST[asked.dialect] or not _may_be_null(key, select, asked):
             continue
+        if not ends and not _is_date(key, asked):
+            continue
         if not ordered.args.get("desc") and key.find(exp.Sum) is not None:
             continue  # a sum of nothing may well be the smallest
         if _starts_with_null(select, key, tree, asked):
             changed = True
             _put_last(order, ordered, key, asked.dialect)
     return Change("NULL comes first in the order, before the values that are asked for") if changed else None
+
+
+def _is_date(key: exp.Expr, asked: Asked) -> bool:
+    known = held(key, asked.schema)
+    return known is not None and (is_date(known.column.type) or holds_dates(known, asked.data))
 
 
 def sort_key(select: exp.Select, node: exp.Expr) -> exp.Expr:

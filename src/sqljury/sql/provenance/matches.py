@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from sqljury.language.wants import Wants
+from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
@@ -25,16 +27,16 @@ class Loss(NamedTuple):
     warns: bool
 
 
-def unmatched(select: exp.Select, schema: Schema, *, each: bool) -> Iterator[Loss]:
+def unmatched(select: exp.Select, schema: Schema, wanted: Wants) -> Iterator[Loss]:
     """The counts for each two tables of a SELECT that an equation ties."""
     sources = joined(select, schema)
     for pair in sources.edges if sources is not None else ():
         for kept, dropped in (sorted(pair), sorted(pair, reverse=True)):
             if sources is not None and kept in sources.tables and dropped in sources.tables:
-                yield from _loss(sources, kept, dropped, schema, each=each)
+                yield from _loss(sources, kept, dropped, schema, wanted)
 
 
-def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, *, each: bool) -> Iterator[Loss]:
+def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, wanted: Wants) -> Iterator[Loss]:
     retained = sources.beyond(kept, without=dropped)
     ties = [terms for pair, terms in sources.edges.items() if dropped in pair and pair & retained]
     inside = [term for term, named in sources.conditions if named <= retained]
@@ -44,11 +46,13 @@ def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, *, each: boo
         return
     base = _beside(sources, kept, dropped, retained, inside)
     names, absent = [_name(sources, alias) for alias in (kept, dropped)], _side(ties[0][0], dropped)
+    asked = not wanted.must_have & _words(sources, dropped)
     if _refers(sources.tables[kept], sources.tables[dropped], ties[0], dropped):
         by = listed([text.printable(_side(term, kept).name) for term in ties[0]])
         query, warns = _rows(sources, kept, retained, base, absent), _shows_kept(sources, retained, schema)
+        warns = warns and not _lists(sources, wanted, of=dropped, beside=kept)
         what = ("row", f"of {names[0]}", f"match in {names[1]} by {by}")
-    elif _wants_all(sources, retained, schema, each=each):
+    elif _wants_all(sources, retained, schema, each=wanted.each) and not _are_rows(sources, kept, schema):
         keys = [meant(key, sources.select) for key in group_keys(sources.select)[0]]
         query, warns = _groups(base, keys, absent), True
         what = (
@@ -57,10 +61,11 @@ def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, *, each: boo
             f"row in {names[1]}",
         )
     else:
-        query, warns = _rows(sources, kept, retained, base, absent), False
+        missed = _wants_all(sources, retained, schema, each=wanted.each)
+        query, warns = _rows(sources, kept, retained, base, absent), missed or _lists(sources, wanted, kept, dropped)
         what = ("row", f"of {names[0]}", f"row in {names[1]}")
     if query is not None:
-        yield Loss(query, partial(_said, what), warns)
+        yield Loss(query, partial(_said, what), warns and asked)
 
 
 def _said(what: tuple[str, str, str], number: int) -> str:
@@ -135,7 +140,8 @@ def _refers(kept: Table, dropped: Table, ties: list[exp.Expr], alias: str) -> bo
     for key in dropped.foreign_keys:
         if key.ref_table == kept.name and {name.lower() for name in key.columns} == columns:
             return False
-    keys = [dropped.row_key, *dropped.unique_keys, *((one.name,) for one in dropped.columns if one.unique)]
+    unique = ((one.name,) for one in dropped.columns if one.unique)
+    keys = [dropped.row_key, *dropped.unique_keys, *dropped.candidate_keys, *unique]
     return any(key and {name.lower() for name in key} <= columns for key in keys)
 
 
@@ -148,6 +154,26 @@ def _shows_kept(sources: Joined, retained: set[str], schema: Schema) -> bool:
     if totals and any(isinstance(node, exp.Star) for item in parts for node in outside_queries(item)):
         return True
     return any(bool((aliases(part, select, schema) or frozenset()) & retained) for part in parts)
+
+
+def _words(sources: Joined, alias: str) -> set[str]:
+    return set(words(sources.tables[alias].name))
+
+
+def _lists(sources: Joined, wanted: Wants, of: str, beside: str) -> bool:
+    """Whether each or all of the rows of one table are to be listed, and not those of the other."""
+    if group_keys(sources.select)[0] or any(item.find(exp.AggFunc) is not None for item in sources.select.selects):
+        return False
+    named, other = _words(sources, of), _words(sources, beside)
+    return bool(wanted.each_of & (named - other)) and not wanted.each_of & (other - named)
+
+
+def _are_rows(sources: Joined, kept: str, schema: Schema) -> bool:
+    """Whether there is a group for each row of ``kept``, whose key is among those of the groups."""
+    select, table = sources.select, sources.tables[kept]
+    keys = [meant(key, select) for key in group_keys(select)[0]]
+    named = {key.name.lower() for key in keys if aliases(key, select, schema) == frozenset((kept,))}
+    return bool(table.row_key) and len(named) == len(keys) and {name.lower() for name in table.row_key} <= named
 
 
 def _wants_all(sources: Joined, retained: set[str], schema: Schema, *, each: bool) -> bool:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from sqljury.language.words import words
 from sqljury.sql import text
+from sqljury.sql.casts import type_kind
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, owner, tables_of
 from sqljury.sql.terms import ordinal
@@ -30,6 +32,8 @@ _DATED: Final = {
     "lt": ("is before", "is on or after"),
     "lte": ("is on or before", "is after"),
 }
+_DATED_NAMES: Final = frozenset(words("date datum day time month year on at since until birth born dob"))
+_ENDS: Final = {"min": "the earliest", "max": "the latest"}
 _AGGREGATES: Final = {"sum": "the sum of", "avg": "the average of", "min": "the lowest", "max": "the highest"}
 _OPERATORS: Final = {"add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "/", "mod": "%", "dpipe": "||"}
 
@@ -79,7 +83,8 @@ class Phrases:
         if simple is not None:
             return simple
         if isinstance(node, exp.Binary) and node.key in _OPERATORS:
-            return f"{self.value(node.this)} {_OPERATORS[node.key]} {self.value(node.expression)}"
+            left, right = self._side(node.this), self._side(node.expression)
+            return f"{left} {_OPERATORS[node.key]} {right}"
         if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
             return self.condition(node)
         return self._as_sql(node)
@@ -113,17 +118,43 @@ class Phrases:
         if counted_node is None or isinstance(counted_node, exp.Star | exp.Literal):
             return "the number of rows"
         if isinstance(counted_node, exp.Distinct):
-            return f"the number of different {listed([self.value(part) for part in counted_node.expressions])}"
+            return f"the number of different {_values_of([self.value(part) for part in counted_node.expressions])}"
+        if (condition := _counted_case(counted_node)) is not None:
+            return f"the number of rows where {self.condition(condition)}"
         return f"the number of rows with a value of {self.value(counted_node)}"
 
     def _aggregate(self, node: exp.Expr) -> str:
         inner = node.this
         if isinstance(node, exp.Sum) and (condition := _counts(inner)) is not None:
             return f"the number of rows where {self.condition(condition)}"
-        words = _AGGREGATES[node.key]
+        named = _AGGREGATES[node.key]
         if isinstance(inner, exp.Distinct):
-            return f"{words} different {listed([self.value(part) for part in inner.expressions])}"
-        return f"{words} {self._operand(inner)}"
+            return f"{named} different {_values_of([self.value(part) for part in inner.expressions])}"
+        if node.key in _ENDS and self._kind(inner) == "date":
+            named = _ENDS[node.key]
+        return f"{named} {self._operand(inner)}"
+
+    def first(self, node: exp.Expr, *, highest: bool) -> str:
+        """Which end of an order by an expression comes first: ``highest first``, ``latest first``, ``Z to A``."""
+        kind = self._kind(node)
+        if kind == "text":
+            return "Z to A" if highest else "A to Z"
+        ends = ("earliest", "latest") if kind == "date" else ("lowest", "highest")
+        return f"{ends[highest]} first"
+
+    def _kind(self, node: exp.Expr) -> str:
+        """The kind of a column's values by its declared type; empty for texts that may be dates, by their name."""
+        found = owner(node, self._schema) if isinstance(node, exp.Column) else None
+        if found is None:
+            return ""
+        column = next(one for one in found[1].columns if one.name.lower() == node.name.lower())
+        kind = type_kind(column.type)
+        return "" if kind == "text" and _DATED_NAMES & set(words(column.name)) else kind
+
+    def _side(self, node: exp.Expr) -> str:
+        """One side of an operator; a number of rows where something holds in parentheses."""
+        said = self.value(node)
+        return f"({said})" if isinstance(node, exp.AggFunc) and " where " in said else said
 
     def _operand(self, node: exp.Expr) -> str:
         said = self.value(node)
@@ -161,8 +192,8 @@ class Phrases:
         if node.key in _COMPARED:
             right = node.expression
             dated = isinstance(right, exp.Literal) and right.is_string and _DATE.fullmatch(right.name)
-            words = (_DATED if dated and node.key in _DATED else _COMPARED)[node.key][negated]
-            return f"{self.value(node.this)} {words} {self.value(right)}"
+            said = (_DATED if dated and node.key in _DATED else _COMPARED)[node.key][negated]
+            return f"{self.value(node.this)} {said} {self.value(right)}"
         if isinstance(node, exp.Is):
             has = negated == isinstance(node.expression, exp.Null)
             if isinstance(node.expression, exp.Null):
@@ -188,6 +219,19 @@ class Phrases:
         shown = [self.value(part) for part in node.expressions[:_VALUES]]
         more = len(node.expressions) - len(shown)
         return listed([*shown, *([f"{more} more"] if more > 0 else [])])
+
+
+def _values_of(parts: Sequence[str]) -> str:
+    return f"{'values' if len(parts) == 1 else 'combinations'} of {listed(parts)}"
+
+
+def _counted_case(node: exp.Expr) -> exp.Expr | None:
+    """The condition whose rows COUNT counts: of CASE with one branch, a constant, and NULL for all others."""
+    if not isinstance(node, exp.Case) or node.this is not None or len(node.args["ifs"]) != 1:
+        return None
+    (branch,), other = node.args["ifs"], node.args.get("default")
+    constant = isinstance(branch.args["true"], exp.Literal | exp.Boolean)
+    return branch.this if constant and isinstance(other, exp.Null | None) else None
 
 
 def _counts(node: exp.Expr) -> exp.Expr | None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from sqljury.language.wants import Wants
+from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.matches import unmatched
+from sqljury.sql.provenance.outer import outer_losses
 from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
+from sqljury.sql.provenance.repeats import repeated
 from sqljury.sql.provenance.sources import aliases, conjuncts, outer_aliases, result_selects
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import group_keys, outside_queries
@@ -38,22 +42,25 @@ class Probe(NamedTuple):
     warns: bool
 
 
-def probes(tree: exp.Query, schema: Schema, *, each: bool) -> list[Probe]:
-    """The probes of a query, those first whose effects warn; ``each`` says whether every row of something is asked for.
+def probes(tree: exp.Query, schema: Schema, wanted: Wants) -> list[Probe]:
+    """The probes of a query, those first whose effects warn; what the question has asked for in words does not.
 
     May raise what sqlglot raises for a query that it can read and not write.
     """
-    found = [probe for select in result_selects(tree) for probe in _of(select, tree, schema, each=each)]
-    found += [probe for select in tree.find_all(exp.Select) for probe in _cuts(select, tree, schema)]
+    found = [probe for select in result_selects(tree) for probe in _of(select, tree, schema, wanted)]
+    found += [probe for select in tree.find_all(exp.Select) for probe in _cuts(select, tree, schema, wanted)]
     return sorted(found, key=lambda probe: not probe.warns)
 
 
-def _of(select: exp.Select, tree: exp.Query, schema: Schema, *, each: bool) -> Iterator[Probe]:
+def _of(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
     dialect, phrases = schema.dialect, Phrases(schema)
-    for loss in unmatched(select, schema, each=each):
-        yield _count(_within(loss.query, select, tree).sql(dialect=dialect), "unmatched", loss.said, loss.warns)
+    losses = [("unmatched", loss) for loss in unmatched(select, schema, wanted)]
+    losses += [("unmatched", loss) for loss in outer_losses(select, schema, wanted)]
+    losses += [("repeated", loss) for loss in repeated(select, schema)]
+    for kind, loss in losses:
+        yield _count(_within(loss.query, select, tree).sql(dialect=dialect), kind, loss.said, loss.warns)
     outer = outer_aliases(select)
-    for column, said, warns in _ignoring_aggregates(select, phrases):
+    for column, said, warns in _ignoring_aggregates(select, phrases, wanted):
         if _may_be_null(column, outer, schema):
             yield _nulls(column, select, tree, schema, (said, warns))
     for term in conjuncts(select.args.get("where")):
@@ -122,7 +129,7 @@ def _may_be_null(column: exp.Column, outer: set[str], schema: Schema) -> bool:
     return not known.not_null and known.name not in table.primary_key
 
 
-def _ignoring_aggregates(select: exp.Select, phrases: Phrases) -> Iterator[tuple[exp.Column, str, bool]]:
+def _ignoring_aggregates(select: exp.Select, phrases: Phrases, wanted: Wants) -> Iterator[tuple[exp.Column, str, bool]]:
     """Columns whose NULLs an aggregate of outputs, HAVING or ORDER BY ignores, what that does, and whether it warns."""
     order, having = select.args.get("order"), select.args.get("having")
     parts = [*select.selects, *([having.this] if having is not None else [])]
@@ -139,7 +146,8 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases) -> Iterator[tuple
         if not isinstance(inner, exp.Column) or isinstance(inner.this, exp.Star) or node.sql() in told:
             continue
         told.add(node.sql())
-        warns = isinstance(node, exp.Avg) or (isinstance(node, exp.Count) and not all_counted)
+        asked = wanted.counted.issuperset(words(inner.name))  # the number of grades is that of values
+        warns = isinstance(node, exp.Avg) or (isinstance(node, exp.Count) and not (all_counted or asked))
         yield inner, f"not part of {text.remark(phrases.value(node), _CHARS)}", warns
 
 
@@ -182,7 +190,7 @@ def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, tree: ex
     return _count(_within(counting, select, tree).sql(dialect=schema.dialect), "null", said, True)
 
 
-def _cuts(select: exp.Select, tree: exp.Query, schema: Schema) -> Iterator[Probe]:
+def _cuts(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
     """Whether LIMIT cuts off rows of the rank of the last one kept, or any rows where there is no order."""
     limit, offset = _number(select, "limit"), _number(select, "offset")
     if not limit or limit > _LONGEST or offset is None:
@@ -194,7 +202,7 @@ def _cuts(select: exp.Select, tree: exp.Query, schema: Schema) -> Iterator[Probe
     order = select.args.get("order")
     keys = [] if order is None else [meant(key.this, select) for key in order.expressions]
     if order is None:
-        yield from _unordered(select, tree, schema, limit)
+        yield from _unordered(select, tree, schema, limit, warns=str(limit) not in wanted.numbers)
         return
     outputs = [item.unalias() for item in select.selects]
     if select.args.get("distinct") and not all(key in outputs for key in keys):
@@ -202,15 +210,30 @@ def _cuts(select: exp.Select, tree: exp.Query, schema: Schema) -> Iterator[Probe
     query = _within(select.copy(), select, tree)
     sorted_by = [exp.alias_(key.copy(), f"sorted_by_{number}") for number, key in enumerate(keys, 1)]
     query.set("expressions", [*query.expressions, *sorted_by])
-    query = query.limit(limit + TIED, copy=False)
+    before = min(offset, 1)  # a row that OFFSET leaves out, to compare the first one kept with
+    query = query.limit(limit + TIED + before, copy=False)
+    if before:
+        query = query.offset(offset - before, copy=False)
     sql = query.sql(dialect=schema.dialect)
-    by = text.remark(listed([Phrases(schema).value(key) for key in keys]).removeprefix("the "), _CHARS)
+    first, by = (text.remark(said, _CHARS) for said in _keys(keys, schema))
+    noun = "group" if group_keys(select)[0] else "row"
 
     def read(rows: Sequence[Row]) -> Effect | None:
-        number = tied(rows, limit, len(keys))
-        return Effect("tie", _tie_text(number, limit, by), number, sql, True) if number else None
+        kept = rows[before : before + limit]
+        if empty := sum(row[-len(keys)] is None for row in kept):
+            return Effect("null", _null_text(empty, len(kept), first, noun), empty, sql, True)
+        if before and len(rows) > before and rows[0][-len(keys) :] == rows[before][-len(keys) :]:
+            return Effect("tie", _offset_text(limit, offset, by, noun), 1, sql, True)
+        number = tied(rows[before:], limit, len(keys))
+        return Effect("tie", _tie_text(number, limit, by, noun), number, sql, True) if number else None
 
     yield Probe(sql, read, True)
+
+
+def _keys(keys: list[exp.Expr], schema: Schema) -> tuple[str, str]:
+    """The first key of an order, and all of them, in words."""
+    said = [Phrases(schema).value(key) for key in keys]
+    return said[0], listed(said).removeprefix("the ")
 
 
 def tied(rows: Sequence[Row], limit: int, keys: int) -> int:
@@ -226,14 +249,26 @@ def tied(rows: Sequence[Row], limit: int, keys: int) -> int:
     return len(beyond) if any(row != alike[0] for row in alike) else 0
 
 
-def _tie_text(number: int, limit: int, by: str) -> str:
-    more = f"{number} or more other rows" if number >= TIED else counted(number, "other row")
+def _null_text(number: int, kept: int, key: str, noun: str) -> str:
+    if kept == 1:
+        return f"the {noun} kept has no value of {key}, by which the {noun}s are sorted"
+    has = "has" if number == 1 else "have"
+    return f"{number} of the {kept} {noun}s kept {has} no value of {key}, by which the {noun}s are sorted"
+
+
+def _offset_text(limit: int, offset: int, by: str, noun: str) -> str:
+    first = f"the {noun} kept" if limit == 1 else f"the first {noun} kept"
+    return f"the {noun} before has the same {by} as {first}, and OFFSET {offset} leaves it out"
+
+
+def _tie_text(number: int, limit: int, by: str, noun: str) -> str:
+    more = f"{number} or more other {noun}s" if number >= TIED else counted(number, f"other {noun}")
     verb = "have" if more.endswith("s") else "has"
-    first = "the row kept" if limit == 1 else "the last row kept"
+    first = f"the {noun} kept" if limit == 1 else f"the last {noun} kept"
     return f"{more} {verb} the same {by} as {first}, and LIMIT {limit} cuts {'them' if verb == 'have' else 'it'} off"
 
 
-def _unordered(select: exp.Select, tree: exp.Query, schema: Schema, limit: int) -> Iterator[Probe]:
+def _unordered(select: exp.Select, tree: exp.Query, schema: Schema, limit: int, *, warns: bool) -> Iterator[Probe]:
     single = not group_keys(select)[0] and any(item.find(exp.AggFunc) is not None for item in select.selects)
     if select is not tree or single:
         return
@@ -241,9 +276,9 @@ def _unordered(select: exp.Select, tree: exp.Query, schema: Schema, limit: int) 
     said = f"LIMIT {limit} keeps arbitrary rows, since the query has no order, and cuts off others"
 
     def read(rows: Sequence[Row]) -> Effect | None:
-        return Effect("cut", said, 1, sql, True) if len(rows) > limit else None
+        return Effect("cut", said, 1, sql, warns) if len(rows) > limit else None
 
-    yield Probe(sql, read, True)
+    yield Probe(sql, read, warns)
 
 
 def _number(select: exp.Select, clause: str) -> int | None:

@@ -50,7 +50,7 @@ def joined(select: exp.Select, schema: Schema) -> Joined | None:
     tables = tables_of(select, schema)
     edges: dict[frozenset[str], list[exp.Expr]] = defaultdict(list)
     conditions: list[tuple[exp.Expr, frozenset[str]]] = []
-    terms = [term for join in joins for term in _on(join, tables)]
+    terms = [term for join in joins for term in on_terms(join, tables)]
     for term in [*terms, *conjuncts(select.args.get("where"))]:
         named = aliases(term, select, schema)
         if named is None:
@@ -71,7 +71,7 @@ def conjuncts(clause: exp.Expr | None) -> list[exp.Expr]:
     return [part for side in node.flatten() for part in conjuncts(side)] if isinstance(node, exp.And) else [node]
 
 
-def _on(join: exp.Join, tables: dict[str, Table]) -> list[exp.Expr]:
+def on_terms(join: exp.Join, tables: dict[str, Table]) -> list[exp.Expr]:
     """The conditions of a join; USING as equations with the one other table that has the column."""
     on = join.args.get("on")
     terms = [] if on is None or isinstance(on, exp.Boolean) else conjuncts(on)

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqljury.sql import text
 from sqljury.sql.parse import exp
+from sqljury.sql.provenance.outer import undone
 from sqljury.sql.provenance.phrases import CHARS, Phrases, listed, meant
 from sqljury.sql.resolve import find_table, from_items
 from sqljury.sql.terms import group_keys, row_count
@@ -57,7 +58,7 @@ class _Teller:
         elif isinstance(query, exp.SetOperation):
             yield from self._combined(query, depth)
         elif isinstance(query, exp.Select):
-            for step in self._select(query):
+            for step in self._select(query, inner=depth > 0):
                 yield _step(*step, depth)
                 yield from self._inside(depth + 1)
 
@@ -78,13 +79,14 @@ class _Teller:
         for step in self._kept(query):
             yield _step(*step, depth)
 
-    def _select(self, select: exp.Select) -> Iterator[tuple[StepKind, str]]:
+    def _select(self, select: exp.Select, *, inner: bool) -> Iterator[tuple[StepKind, str]]:
         said = self._phrases
         sources = [self._source(node) for node in from_items(select)]
         if sources:
             yield "read", f"Reads {listed(sources)}."
+        dropped = {one.alias: one.reason for one in undone(select, self._schema).values()}
         for join in select.args.get("joins") or ():
-            yield "join", self._join(join)
+            yield "join", self._join(join, dropped)
         if (where := select.args.get("where")) is not None:
             yield "filter", f"Keeps rows where {said.condition(where.this)}."
         if keys := group_keys(select)[0]:
@@ -92,8 +94,14 @@ class _Teller:
             yield "group", f"Makes one row of all rows with the same {same}."
         if (having := select.args.get("having")) is not None:
             yield "filter", f"Keeps groups where {said.condition(having.this)}."
-        yield "show", f"Shows {listed([said.value(item) for item in select.selects])}{self._once(select)}."
+        shown = [self._output(item, inner=inner) for item in select.selects]
+        yield "show", f"Shows {listed(shown)}{self._once(select)}."
         yield from self._kept(select)
+
+    def _output(self, item: exp.Expr, *, inner: bool) -> str:
+        """An item of SELECT, with the name by which the query around it may call what is computed."""
+        named = inner and isinstance(item, exp.Alias) and not isinstance(item.this, exp.Column)
+        return f"{self._phrases.value(item)}{f' (as {text.printable(item.alias)})' if named else ''}"
 
     def _once(self, select: exp.Select) -> str:
         return ", equal rows once" if select.args.get("distinct") else ""
@@ -107,23 +115,29 @@ class _Teller:
         again = sum(item.name.lower() == node.name.lower() for item in twice) > 1
         return f"{name} (as {text.printable(node.alias_or_name)})" if again else name
 
-    def _join(self, join: exp.Join) -> str:
+    def _join(self, join: exp.Join, dropped: dict[str, str]) -> str:
         on, using = join.args.get("on"), join.args.get("using")
         name = text.printable(join.this.alias_or_name)
         table = find_table(self._schema, join.this) if isinstance(join.this, exp.Table) else None
         name = name if table is None or self._source(join.this).endswith(")") else text.printable(table.name)
         side = str(join.side).upper()
-        if on is not None and not isinstance(on, exp.Boolean):
+        if on is not None and (on.find(exp.Column) is not None or side):
             condition = f" where {self._phrases.condition(on)}"
         elif using:
             condition = f" where {listed([text.printable(part.name) for part in using])} is the same"
         elif join.method == "NATURAL":
             condition = " where columns of the same name are the same"
         else:
-            return f"Puts every row of {name} beside every row so far; conditions below choose among these pairs."
+            chosen = (
+                "; conditions below choose among these pairs"
+                if join.parent is not None and join.parent.args.get("where")
+                else ""
+            )
+            return f"Puts every row of {name} beside every row so far{chosen}."
+        reason = dropped.get(join.alias_or_name.lower())
         kept = {
             "": "rows without a match are dropped",
-            "LEFT": f"rows without a match in {name} are kept",
+            "LEFT": f"rows without a match in {name} are kept{f', but {reason} drops them' if reason else ''}",
             "RIGHT": f"every row of {name} is kept",
             "FULL": "rows without a match are kept on both sides",
         }
@@ -141,7 +155,7 @@ class _Teller:
 
     def _key(self, key: exp.Expr, query: exp.Query) -> str:
         node = meant(key.this, query) if isinstance(key, exp.Ordered) else key
-        return f"{self._phrases.value(node)}, {'highest' if key.args.get('desc') else 'lowest'} first"
+        return f"{self._phrases.value(node)}, {self._phrases.first(node, highest=bool(key.args.get('desc')))}"
 
 
 def _step(kind: StepKind, said: str, depth: int) -> Step:

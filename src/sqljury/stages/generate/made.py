@@ -86,7 +86,7 @@ def _entity(table: Table, task: Task, context: Context) -> Entity | None:
 
     masked = skip(context.db)
     hidden = tuple(column.name for column in table.columns if masked(table.name, column.name))
-    return context.kept.get(("made", context.db.url, table, hidden), read)
+    return context.kept.get(("made", context.db.url, context.content().version, table, hidden), read)
 
 
 def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, context: Context, count: int) -> list[Shot]:

@@ -54,8 +54,6 @@ ANOTHER_READING: Final = "another reading of its names"
 
 SECONDS: Final = 1.0
 """Repairs may take this long even if the queries were written faster, as replies from a cache are."""
-QUERY_SECONDS: Final = 2.0
-"""A repaired query may run this long even if the time for repairs is over by then."""
 REPLY_TOKENS: Final = 100
 """A rewritten query may have so many tokens more than two of the query before it."""
 _ROUNDS: Final = 3
@@ -132,16 +130,16 @@ class _Repairs:
         known = with_joins(self._task.known, queries)
         if known == self._task.known or not self._context.recipe.fix.names:
             return candidate
-        context = self._context.within(QUERY_SECONDS)
-        return bind_names(candidate, replace(self._task, known=known), context)
+        return bind_names(candidate, replace(self._task, known=known), self._context)
 
     def _ask(self, candidate: Candidate) -> Candidate:
         """What the model made of it, with the new fixes alone."""
         part = self._context.recipe.fix
         attempts = 1 if candidate.result.error_kind == "limit" else part.attempts  # each try may take as long again
         self._empty_asked |= candidate.result.ok
-        context = self._context.within(QUERY_SECONDS)
-        repaired = ask_again(candidate, self._task, context, attempts=attempts, tried=self._tried, hinted=part.hints)
+        repaired = ask_again(
+            candidate, self._task, self._context, attempts=attempts, tried=self._tried, hinted=part.hints
+        )
         if repaired.sql == candidate.sql and candidate.result.error is not None:
             self._hopeless.add(_lack(candidate))
         return replace(repaired, fixes=repaired.fixes[len(candidate.fixes) :])
@@ -205,7 +203,7 @@ def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
     sql = bind_values(candidate.sql, task.known, stored(task.known, context), context.values)
     if sql is None:
         return candidate
-    fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "values")
+    fixed = _fixed(candidate, sql, context.execute(sql), "values")
     return fixed if fixed.result.ok else candidate
 
 
@@ -214,7 +212,7 @@ def translate(candidate: Candidate, task: Task, context: Context, *, names: bool
     if not candidate.sql or candidate.result.error_kind not in ("sql", "refused"):
         return candidate
     for sql in translations(candidate.sql, task.known):
-        fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "dialect")
+        fixed = _fixed(candidate, sql, context.execute(sql), "dialect")
         if names:
             fixed = bind_names(fixed, task, context)
         fixed = conforming(fixed, task, context, names=names)
@@ -238,7 +236,7 @@ def conforming(candidate: Candidate, task: Task, context: Context, *, names: boo
         rewritten = conform(sql, task.known, read_fault(result.error.message)).sql
         if rewritten is None or rewritten == sql:
             break
-        sql, result = rewritten, context.db.execute(rewritten, context.limits, context.cancel)
+        sql, result = rewritten, context.execute(rewritten)
     return _fixed(candidate, sql, result, "dialect") if result.ok and sql != candidate.sql else candidate
 
 
@@ -258,7 +256,7 @@ def readings(candidate: Candidate, task: Task, context: Context) -> list[Candida
     for sql in rebindings(candidate.sql, task.known, task.question.text):
         if losses(candidate.sql, sql, task.known):
             continue
-        fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "schema")
+        fixed = _fixed(candidate, sql, context.execute(sql), "schema")
         if fixed.result.ok and not any(same(other.result, fixed.result, ALIKE) for other in bound):
             bound.append(fixed)
     bound.sort(key=lambda other: not other.result.rows)
@@ -299,7 +297,7 @@ def ask_again(
         if not sql or sql in tried:
             break
         before = latest.result.error
-        result = context.db.execute(sql, context.limits, context.cancel)
+        result = context.execute(sql)
         latest = by_program(_fixed(latest, sql, result, "model"), task, context, names=True, dialect=True)
         lost = _lost(candidate, latest.sql, task, lacking) if latest.result.ok else ()
         if latest.result.rows and not lost:

@@ -7,7 +7,7 @@ limited in rows and time, and is read once for all candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -121,13 +121,11 @@ class Content:
         self._schema, self._context = schema, context
         self._masked = skip(context.db)
         self._cases = _CASES
-        self._spellings: dict[tuple[str, ...], tuple[str, ...] | None] = {}
+        self._spellings: dict[tuple[Hashable, ...], tuple[str, ...] | None] = {}
 
     def run(self, sql: str, seconds: float) -> Result:
         """What a rewritten query returns, whose original took ``seconds``."""
-        limits = self._context.limits
-        allowed = min(limits.seconds, max(PATIENCE, 2 * seconds))
-        return self._context.db.execute(sql, replace(limits, seconds=allowed), self._context.cancel)
+        return self._context.execute(sql, max(PATIENCE, 2 * seconds))
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
         """The rows of a query; None where it fails or takes too long."""
@@ -149,7 +147,7 @@ class Content:
 
         After a look-up that fails or takes too long, and of columns that must not be read, nothing is known.
         """
-        key = ("spellings", self._context.db.url, table.schema, table.name, column, text.lower())
+        key = ("spellings", *self._content(), table.schema, table.name, column, text.lower())
         if key not in self._spellings:
             if self._cases <= 0 or self._masked(table.name, column):
                 return None
@@ -172,7 +170,7 @@ class Content:
     def _read(self, table: Table, column: str) -> tuple[Any, ...]:
         if self._masked(table.name, column):
             return ()
-        key = ("values", self._context.db.url, table.schema, table.name, column)
+        key = ("values", *self._content(), table.schema, table.name, column)
         try:
             return self._context.kept.get(key, lambda: self._first(table, column))
         except CancelledError:  # a later question may read it
@@ -185,6 +183,10 @@ class Content:
         if result.error_kind == "cancelled":
             raise CancelledError(f"{table.name} was not read")
         return tuple(cell for (cell,) in result.rows if cell is not None) if result.ok else ()
+
+    def _content(self) -> tuple[Hashable, ...]:
+        """The database, and its content as far as it tells whether that has changed."""
+        return self._context.db.url, self._context.content().version
 
     def _names(self, table: Table, column: str) -> tuple[str, str]:
         dialect = self._schema.dialect

@@ -41,15 +41,19 @@ TESTING = frozenset({"rerank", "rerank-votes"})
 """Selectors that choose by tests, and need a recipe with tests."""
 
 WITHOUT_MODEL = frozenset({VOTES, "first", "light", "random"})
-"""Selectors that ask no model, ``light`` if its weights are without tests and critic."""
+"""Selectors that ask no model, ``light`` if its weights are without tests and a judge's scores."""
 
 
 def selector(part: SelectPart) -> Selector:
     """The selector of a recipe; votes decide once the budget is exhausted or where the judge cannot be asked.
 
-    Such a choice names the reason in ``note``. Raises ``InputError`` for a file that does not hold weights.
+    Such a choice names the reason in ``note``. Raises ``InputError`` for a file that does not hold weights,
+    or whose weights need scores that this part does not give.
     """
-    chosen = light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
+    if part.selector == "light":
+        chosen = light(part.groups, part.weights, part.schema)
+    else:
+        chosen = SELECTORS[part.selector](part.groups)
     if part.selector == VOTES:
         return chosen
 

@@ -1,20 +1,24 @@
 """Self-consistency: candidates with the same result form a group, and the largest group wins.
 
-Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries. The baselines ``first`` and ``chance`` are here too.
+Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries. A candidate's ``weight`` says for how many votes it
+counts. The baselines ``first`` and ``chance`` are here too.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqljury.context import Context
 from sqljury.llm.base import derive_seed
 from sqljury.sql.compare import VOTES, canonical, same
 from sqljury.types import Candidate, Choice, Task
+from sqljury.types.candidate import total_weight
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -58,14 +62,14 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
     if not members:
         return None
     exact = {index: canonical(candidates[index].result.rows, VOTES) for index in members}
-    votes = Counter(exact.values())
+    votes = _weights((exact[index], candidates[index]) for index in members)
     return max(members, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
 
 def votes(candidates: Sequence[Candidate], _task: Task, _context: Context) -> Choice:
     """The selector: votes alone; a group's score is its votes."""
-    sizes = Counter(candidate.group for candidate in candidates if candidate.group is not None)
-    return Choice(choose(candidates), "consistency", tuple(float(sizes[number]) for number in sorted(sizes)))
+    sizes = _weights((candidate.group, candidate) for candidate in candidates if candidate.group is not None)
+    return Choice(choose(candidates), "consistency", tuple(size for _, size in sorted(sizes.items())))
 
 
 def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> bool:
@@ -73,13 +77,13 @@ def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> boo
 
     Only settled votes count for the leader, and every open one counts against it.
     """
-    settled = Counter(
-        candidate.group
+    settled = _weights(
+        (candidate.group, candidate)
         for index, candidate in enumerate(candidates)
         if candidate.group is not None and index not in still_open
     )
-    first, second = [*(votes for _, votes in settled.most_common(2)), 0, 0][:2]
-    return first > second + len(still_open)
+    first, second = [*sorted(settled.values(), reverse=True), 0.0, 0.0][:2]
+    return first > second + total_weight(candidates[index] for index in still_open)
 
 
 def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
@@ -90,11 +94,21 @@ def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
     if not share or len(candidates) < least:
         return False
     leading = [one for one in group(candidates) if one.group == 0]
-    return bool(leading) and bool(leading[0].result.rows) and len(leading) >= share * len(candidates)
+    enough = total_weight(leading) >= share * total_weight(candidates)
+    return bool(leading) and bool(leading[0].result.rows) and enough
 
 
 def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any, ...]:
-    return (len(members), max(_rank(candidates, index) for index in members))
+    votes = total_weight(candidates[index] for index in members)
+    return (votes, max(_rank(candidates, index) for index in members))
+
+
+def _weights(keyed: Iterable[tuple[Key, Candidate]]) -> dict[Key, float]:
+    """The votes of the candidates of each key together."""
+    by_key: defaultdict[Key, list[Candidate]] = defaultdict(list)
+    for key, candidate in keyed:
+        by_key[key].append(candidate)
+    return {key: total_weight(own) for key, own in by_key.items()}
 
 
 def likelihood(candidate: Candidate) -> float:

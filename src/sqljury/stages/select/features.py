@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -26,6 +26,7 @@ from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.base import members, representatives
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
+from sqljury.types.candidate import total_weight
 
 ROWS: Final = 1000
 """Rows of a result that are read."""
@@ -34,7 +35,7 @@ ALIKE: Final = 0.7
 LEAST_LOGPROB: Final = -60.0
 LOGPROBS: Final = ("logprob_best", "logprob_even", "logprob_mass", "logprob_rank")
 TESTED: Final = "tests_passed"
-CRITIC: Final = "critic"
+JUDGED: Final = "judge_score"
 """These two features cost calls of a model, and are computed only where they have weights."""
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -45,10 +46,10 @@ _SPELT: Final = {word: str(number) for number, word in enumerate(NUMBER_WORDS[2:
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What tests and the critic say, by query: the share of tests that it passed, and the critic's score of it."""
+    """What tests and a judge say, by query: the share of tests that it passed, and its score by a ``Scorer``."""
 
     tests: Mapping[str, float] = field(default_factory=dict)
-    critic: Mapping[str, float] = field(default_factory=dict)
+    judge: Mapping[str, float] = field(default_factory=dict)
 
 
 NONE: Final = Opinions()
@@ -87,7 +88,7 @@ def described(candidates: Sequence[Candidate], task: Task) -> Described:
         group: {
             **_votes(candidates, group),
             "overlap": overlapping[group],
-            **_sharing(queries[index], queries),
+            **_sharing(queries[index], list(zip(queries, candidates, strict=True))),
             **likely[group],
             **_of_representative(candidates[index], queries[index], task),
         }
@@ -98,7 +99,7 @@ def described(candidates: Sequence[Candidate], task: Task) -> Described:
 
 def described_once(candidates: Sequence[Candidate], task: Task, context: Context) -> Described:
     """The same, made once for the candidates of the context's question, whoever asks first."""
-    own = tuple((one.sql, one.generator, one.logprob, one.group, one.part, one.fixes) for one in candidates)
+    own = tuple((one.sql, one.generator, one.logprob, one.group, one.part, one.fixes, one.weight) for one in candidates)
     key = ("features", own, task.question, task.notes, task.hits)
     return context.once.get(key, lambda: described(candidates, task))
 
@@ -113,7 +114,7 @@ def features(
     """By group its features by name, always the same names in the same order; candidates are grouped.
 
     ``known`` is what ``described`` made of the same candidates. A query without tests counts as having passed half of
-    them, one without the critic's score as having 0. Where nothing was tested or judged, and without a sketch, these
+    them, one without the judge's score as having 0. Where nothing was tested or judged, and without a sketch, these
     are the same for all groups, so they decide nothing.
     """
     known = known or described(candidates, task)
@@ -124,7 +125,7 @@ def features(
             **known.groups[group],
             **from_sketch,
             TESTED: opinions.tests.get(candidates[index].sql, 0.5),
-            CRITIC: opinions.critic.get(candidates[index].sql, 0.0),
+            JUDGED: opinions.judge.get(candidates[index].sql, 0.0),
         }
         for (group, index), from_sketch in zip(chosen.items(), expected, strict=True)
     }
@@ -152,12 +153,16 @@ def _of_representative(candidate: Candidate, query: Anatomy, task: Task) -> dict
 def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
     own = [candidates[index] for index in members(candidates, group)]
     kinds = ("schema", "dialect", "values", "model")
+    votes = total_weight(own)
+    different: dict[str, float] = {}
+    for one in own:
+        different[_bare(one.sql)] = different.get(_bare(one.sql), 0.0) + one.weight
     return {
-        "votes_share": len(own) / len(candidates),  # of all candidates, failed ones too
-        "votes_log": log(len(own)),
+        "votes_share": votes / total_weight(candidates),  # of all candidates, failed ones too
+        "votes_log": log(votes),
         "votes_first": float(group == 0),  # whether votes choose it
         "first_part": float(min(one.part for one in candidates) in {one.part for one in own}),  # greedy in most recipes
-        "queries_log": log(len({_bare(one.sql) for one in own})),  # different queries that agree
+        "queries_log": log(sum(min(1.0, weight) for weight in different.values())),  # different queries that agree
         # the share of its candidates that needed a repair of each kind
         **{f"fixed_{kind}": _mean(float(any(fix.by == kind for fix in one.fixes)) for one in own) for kind in kinds},
     }
@@ -177,11 +182,11 @@ def overlaps(candidates: Sequence[Candidate], chosen: Mapping[int, int]) -> dict
 
     ``chosen`` holds the index of each group's representative, whose result stands for all of the group.
     """
-    sizes = Counter(one.group for one in candidates)
+    sizes = {group: total_weight(candidates[index] for index in members(candidates, group)) for group in chosen}
+    whole = total_weight(candidates)
     cells = {group: _cells(candidates[index].result) for group, index in chosen.items()}
     return {
-        group: sum(sizes[other] * (1.0 if other == group else _overlap(own, cells[other])) for other in cells)
-        / len(candidates)
+        group: sum(sizes[other] * (1.0 if other == group else _overlap(own, cells[other])) for other in cells) / whole
         for group, own in cells.items()
     }
 
@@ -196,14 +201,19 @@ def _cells(result: Result) -> Cells:
     return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
 
 
-def _sharing(own: Anatomy, queries: Sequence[Anatomy]) -> dict[str, float]:
+def _sharing(own: Anatomy, queries: Sequence[tuple[Anatomy, Candidate]]) -> dict[str, float]:
     """The shares of all candidates' queries that agree with the group's in a part."""
-    parsed = [query for query in queries if query.parsed]
+    parsed = [(query, candidate) for query, candidate in queries if query.parsed]
+    whole = total_weight(candidate for _, candidate in parsed)
+
+    def share(agrees: Callable[[Anatomy], bool]) -> float:
+        return total_weight(candidate for query, candidate in parsed if agrees(query)) / whole if parsed else 0.0
+
     return {
-        "same_tables": _mean(set(query.tables) == set(own.tables) for query in parsed),
-        "same_items": _mean(query.items == own.items for query in parsed),
-        "same_restrictions": _mean(query.restrictions == own.restrictions for query in parsed),
-        "same_elements": _mean(query.elements == own.elements for query in parsed),
+        "same_tables": share(lambda query: set(query.tables) == set(own.tables)),
+        "same_items": share(lambda query: query.items == own.items),
+        "same_restrictions": share(lambda query: query.restrictions == own.restrictions),
+        "same_elements": share(lambda query: query.elements == own.elements),
     }
 
 

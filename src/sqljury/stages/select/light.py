@@ -10,17 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import exp
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args
 
 from sqljury.context import Context
 from sqljury.errors import InputError
-from sqljury.stages.select.base import Selector, UnjudgedError, representatives
-from sqljury.stages.select.critic import critic
-from sqljury.stages.select.features import CRITIC, LOGPROBS, TESTED, Opinions, described_once, features, names, passed
+from sqljury.recipes.parts import Judged
+from sqljury.stages.select.base import Selector, representatives
+from sqljury.stages.select.features import JUDGED, LOGPROBS, TESTED, Opinions, described_once, features, names, passed
+from sqljury.stages.select.scorers import SCORERS, Scorer
 from sqljury.stages.select.sketch import Sketch, read_sketch
 from sqljury.stages.weights import Format, in_measure
 from sqljury.testing import run_tests
@@ -43,7 +44,8 @@ class Weights:
     """Learned weights: calibrated log-odds for one unit of each feature; ``card`` documents the training.
 
     ``margin``, in log-odds, is by how much a group must surpass the one that votes choose. ``sketch`` predicts a
-    query's parts from the question; None where there were too few questions to learn that.
+    query's parts from the question; None where there were too few questions to learn that. ``scorer`` is the kind of
+    judge's scores that it was fitted with; None for none.
     """
 
     FORMAT: ClassVar[Format] = FORMAT
@@ -52,6 +54,7 @@ class Weights:
     card: Mapping[str, Any]
     margin: float = 0.0
     sketch: Sketch | None = None
+    scorer: Scorer | None = None
 
     def score(self, figures: Mapping[str, float]) -> float:
         """A group's score in log-odds; only differences between groups of one question are meaningful."""
@@ -68,15 +71,16 @@ class Weights:
         return bool(self.weights.get(TESTED))
 
     @property
-    def asks_critic(self) -> bool:
-        """Whether the critic has a weight."""
-        return bool(self.weights.get(CRITIC))
+    def asked(self) -> Scorer | None:
+        """Whose scores are asked for at each choice; None unless they have a weight."""
+        return self.scorer if self.weights.get(JUDGED) else None
 
     @property
     def digest(self) -> str:
         """A short hash of all but the card; equal for equal judges."""
         sketch = None if self.sketch is None else self.sketch.to_json()
-        text = json.dumps([dict(self.weights), float(self.margin), sketch], sort_keys=True)
+        scorer = [] if self.scorer is None else [asdict(self.scorer)]
+        text = json.dumps([dict(self.weights), float(self.margin), sketch, *scorer], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -85,6 +89,7 @@ class Weights:
             "kind": FORMAT.kind,
             "version": FORMAT.version,
             "margin": self.margin,
+            "scorer": None if self.scorer is None else asdict(self.scorer),
             "weights": dict(self.weights),
             "sketch": None if self.sketch is None else self.sketch.to_json(),
             "card": dict(self.card),
@@ -114,7 +119,19 @@ def _read(file: str) -> Weights:
         sketch = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
     except InputError as error:
         raise InputError(f"{place}: {error}; {again}") from None
-    return Weights(loaded["weights"], loaded["card"], margin, sketch)
+    scorer = _scorer(loaded.get("scorer"))
+    if scorer is None and (loaded["weights"].get(JUDGED) or loaded.get("scorer") is not None):
+        raise InputError(f"{place}: it does not say which judge's scores it was fitted with; {again}")
+    return Weights(loaded["weights"], loaded["card"], margin, sketch, scorer)
+
+
+def _scorer(value: Any) -> Scorer | None:
+    """The scorer of a file, None where it does not name one."""
+    if not isinstance(value, dict) or set(value) != {"selector", "groups", "schema"}:
+        return None
+    selector, groups, schema = value["selector"], value["groups"], value["schema"]
+    known = selector in tuple(SCORERS) and schema in get_args(Judged)
+    return Scorer(selector, groups, schema) if known and type(groups) is int and groups >= 0 else None
 
 
 def better(scores: Sequence[float], margin: float) -> int:
@@ -126,14 +143,23 @@ def better(scores: Sequence[float], margin: float) -> int:
     return best if scores[best] - scores[0] > margin else 0
 
 
-def light(most: int = 0, file: str = "") -> Selector:
+def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
     """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
+
+    ``schema`` is what the recipe shows to judges.
 
     A group's score is the probability that it is right, given that one of them is. Votes decide where no group
     surpasses theirs by the margin of the weights, or by ``BLIND`` where log-probabilities are missing; ``note`` says
-    so if that decided. Raises what ``read`` raises.
+    so if that decided, or that scores of a judge are missing, which then decide nothing. Raises what ``read`` raises,
+    and ``InputError`` for weights that were fitted with scores of a judge that is shown another ``schema``.
     """
     weights = read(file)
+    if weights.asked is not None and weights.asked.schema != schema:
+        wanted = weights.asked.schema
+        raise InputError(
+            f"{file}: was fitted with scores of a judge that is shown the {wanted!r} schema, and here it would be "
+            f"{schema!r}; give select.schema (--schema) as {wanted!r}"
+        )
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
         best = representatives(candidates, most)
@@ -141,9 +167,9 @@ def light(most: int = 0, file: str = "") -> Selector:
             return Choice(None, "light")
         queries = [candidates[index].sql for index in best.values()]
         tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
-        judged = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
+        judged, missing = weights.asked.scores(candidates, task, context) if weights.asked else ({}, "")
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
-        opinions = Opinions(passed(outcomes), dict(zip(queries, judged.scores, strict=False)))
+        opinions = Opinions(passed(outcomes), judged)
         figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
         scores = {group: weights.score(figures[group]) for group in best}
         blind = weights.expects_logprobs and all(one.logprob is None for one in candidates)
@@ -152,18 +178,10 @@ def light(most: int = 0, file: str = "") -> Selector:
         winner = list(best)[chosen]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
         chances = shares(list(scores.values()))
-        note = judged.note or (UNSURE if chosen != preferred else "")
+        note = missing or (UNSURE if chosen != preferred else "")
         return Choice(best[winner], "light", chances, comparisons, tests, note)
 
     return select
-
-
-def _critic(candidates: Sequence[Candidate], task: Task, context: Context, most: int) -> Choice:
-    """The critic's choice; where it cannot be asked, one without scores and with a note."""
-    try:
-        return critic(most)(candidates, task, context)
-    except UnjudgedError as error:
-        return Choice(None, "critic", note=f"{error}, so the critic was not heard")
 
 
 def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:

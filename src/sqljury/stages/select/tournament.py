@@ -1,7 +1,7 @@
 """Judges of pairs: every pair of different answers, in both orders (CHASE-SQL, section 3.5, Algorithm 3), or a bracket.
 
 Two candidates with equal results cost no call: one of them gets a point, whatever the order. So each group of equal
-results is judged by one query, and a group's wins count once for every candidate that it beats.
+results is judged by one query, and a group's wins count once for every candidate that it beats, by its ``weight``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sqljury.recipes.parts import Judged
 from sqljury.stages.generate.direct import written
 from sqljury.stages.select.base import Selector, UnjudgedError, ask, in_play, members, representatives, seen, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
+from sqljury.types.candidate import total_weight
 
 
 def tournament(most: int = 0) -> Selector:
@@ -33,7 +34,7 @@ def tournament(most: int = 0) -> Selector:
         comparisons, note = _compared(best, candidates, task, context)
         if note:
             best = {group: best[group] for group in {group for one in comparisons for group in (one.first, one.second)}}
-        sizes = {group: len(members(candidates, group)) for group in best}
+        sizes = {group: total_weight(candidates[index] for index in members(candidates, group)) for group in best}
         scores = {group: sizes[group] - 1.0 for group in best}
         for one in comparisons:
             scores[one.first] += sizes[one.second] * (one.first_shown_first + one.first_shown_second)

@@ -8,8 +8,24 @@ export class Problem extends Error {
   }
 }
 
+/** The question that was typed when a token was asked for, once. */
+export function kept() {
+  try {
+    const question = sessionStorage.getItem("question");
+    sessionStorage.removeItem("question");
+    return question;
+  } catch {
+    return null;  // storage may be closed to pages
+  }
+}
+
+function logIn() {
+  try { sessionStorage.setItem("question", document.getElementById("question")?.value ?? ""); } catch { /* it is typed again */ }
+  location.assign("/login");
+}
+
 async function problemOf(response) {
-  if (response.status === 401) location.assign("/login");
+  if (response.status === 401) logIn();
   try {
     return new Problem({ ...(await response.json()), retry: response.headers.get("Retry-After") });
   } catch {

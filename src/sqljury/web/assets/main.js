@@ -1,5 +1,5 @@
 // The page: a question goes out, its stages come in, an answer is shown.
-import { ask, query } from "./api.js";
+import { ask, get, kept, query } from "./api.js";
 import { $, count, el, say, seconds } from "./dom.js";
 import { answerView, problemCard, queryView } from "./result.js";
 import { schemaOf, showHistory, showSchema, tabs } from "./side.js";
@@ -99,7 +99,29 @@ function refreshHistory() {
   if (!$("panel-history").hidden) showHistory(open);
 }
 
-/** Something asked before: a query is run again, a question is asked again. */
+/** An answer of before as it was given; false where the server has it no more. */
+async function showKept(entry) {
+  running?.abort();
+  running = null;
+  submit.disabled = false;
+  let answer;
+  try {
+    answer = await get(`/v1/history/${encodeURIComponent(entry.id)}`);
+  } catch (error) {
+    if (error.problem?.code === "unknown-answer") return false;
+    throw error;
+  }
+  if (running) return true;  // another question was asked meanwhile
+  const again = el("button", { class: "link small", type: "button", onclick: () => run(entry.question) }, "Ask again");
+  const when = new Date(entry.time * 1000).toLocaleString();
+  const shown = answerView(answer, (asked) => { thread = []; run(asked); });
+  view.replaceChildren(el("p", { class: "small quiet", role: "status" }, `Answered ${when}; rows may have changed since. `, again), ...shown);
+  thread = [answer.question];
+  showThread();
+  return true;
+}
+
+/** Something asked before: a query is run again; of a question the answer is shown, or it is asked again. */
 async function open(entry) {
   if ([...picker.options].some((one) => one.value === entry.database)) choose(entry.database);
   $("side").classList.remove("open");
@@ -108,11 +130,11 @@ async function open(entry) {
   if (entry.question) box.value = entry.question;
   thread = [];
   showThread();
-  if (entry.kind !== "query") {
-    run(entry.question);
-    return;
-  }
   try {
+    if (entry.kind !== "query") {
+      if (!entry.kept || !(await showKept(entry))) run(entry.question);
+      return;
+    }
     view.replaceChildren(...queryView(await query({ sql: entry.sql, database: entry.database }), entry.sql, entry.database));
   } catch (error) {
     view.replaceChildren(problemCard(error, () => open(entry)));
@@ -164,13 +186,18 @@ function start() {
   }
   try { choose([...picker.options].map((one) => one.value).find((name) => name === localStorage.getItem("database")) ?? picker.value); } catch { /* the first one */ }
   picker.addEventListener("change", changed);
-  form.addEventListener("submit", (event) => { event.preventDefault(); if (box.value.trim()) run(box.value.trim(), thread); });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (running) say("A question is under way; Esc stops it.");  // a second Enter would begin it anew
+    else if (box.value.trim()) run(box.value.trim(), thread);
+  });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") running?.abort();
-    if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "")) { event.preventDefault(); box.focus(); }
+    const field = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+    if (event.key === "Escape" && (!field || document.activeElement === box)) running?.abort();  // elsewhere Esc empties or closes the field
+    if (event.key === "/" && !field) { event.preventDefault(); box.focus(); }
   });
   $("side-toggle").addEventListener("click", () => {
     const opened = $("side").classList.toggle("open");
@@ -178,7 +205,7 @@ function start() {
   });
   tabs((name) => { if (name === "history") showHistory(open); });
   changed();
-  const asked = new URLSearchParams(location.search).get("q");
+  const asked = new URLSearchParams(location.search).get("q") || kept();
   if (asked) box.value = asked.slice(0, box.maxLength);
 }
 

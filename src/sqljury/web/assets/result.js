@@ -181,7 +181,8 @@ function thumbs(answer, current) {
   return place;
 }
 
-const brief = (reading) => (reading.rows.length === 1 && reading.rows[0].length === 1 ? String(reading.rows[0][0]) : count(reading.rows.length, "row"));
+/** A single value itself, otherwise how many rows there are. */
+const brief = ({ rows, row_count: all }) => (rows.length === 1 && rows[0].length === 1 ? String(rows[0][0]) : count(all ?? rows.length, "row"));
 
 /** Two readings of the question: which is meant? `choose(reading)` shows its rows. */
 function readings(answer, choose) {
@@ -197,6 +198,16 @@ function readings(answer, choose) {
   const differ = results[0] === results[1] ? "different rows" : results.join(" and ");
   place.append(el("h3", {}, `“${answer.readings[0].words}” can be read in two ways, which give ${differ}. Which do you mean?`), el("div", { class: "options-two" }, ...answer.readings.map(option)));
   return el("section", { class: "card ask-back", "aria-label": "Two readings" }, place);
+}
+
+/** Another result with half as many votes as the answer's, or more: both are shown, without words on what they mean. */
+function divided(answer, choose) {
+  const chosen = answer.groups.find((group) => group.chosen);
+  const rival = answer.groups.filter((group) => !group.chosen).sort((one, other) => other.votes - one.votes)[0];
+  if (answer.readings.length || !chosen || !rival || 2 * rival.votes < chosen.votes) return null;
+  const option = (group) => el("button", { type: "button", class: "reading rival", onclick: () => choose(group.queries[0]) },
+    el("span", { class: "result" }, brief(group)), el("code", { class: "small" }, group.queries[0]), el("span", { class: "quiet small" }, `${group.votes} of ${answer.candidates.length} queries${group.chosen ? ", the answer below" : ""}`));
+  return el("section", { class: "card ask-back", "aria-label": "Two results" }, el("h3", {}, `The queries are divided: ${brief(chosen)} or ${brief(rival)}?`), el("div", { class: "options-two" }, option(chosen), option(rival)));
 }
 
 /** Why the answer is not to be relied on, and what would settle it, before it is shown. */
@@ -221,7 +232,8 @@ export function answerView(answer, again) {
     place.querySelector("h2").focus();
   });
   const either = readings(answer, (reading, index) => { if (index) sql.run(reading.sql, el("button")); });
-  return [abstained(answer), either, place, sql.card, why(answer, sql.run)].filter(Boolean);
+  const rivals = divided(answer, (text) => sql.run(text, el("button")));
+  return [abstained(answer), either, rivals, place, sql.card, why(answer, sql.run)].filter(Boolean);
 }
 
 /** A query of the reader's own, as history has it. */

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqljury.context import Progress
-from sqljury.web.turns import BusyError, Turns
+from sqljury.parallel.turns import BusyError, Turns
 
 T = TypeVar("T")
-Report = Callable[[Progress], None]
+Report = Callable[[Any], None]
+"""Takes what the work tells of itself, such as ``sqljury.context.Progress``."""
 
-LOG = logging.getLogger("sqljury.web")
+LOG = logging.getLogger("sqljury.jobs")
 
 
 class OverdueError(Exception):
@@ -50,7 +50,7 @@ class Jobs:
         self.turns = Turns(workers, queue, max(1, queue // 2) if shared else None)
         self.running = 0
         self._workers, self._seconds = workers, seconds
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="sqljury-web")
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="sqljury-job")
         self._cancels: set[threading.Event] = set()
         self._unseen: set[asyncio.Future[None]] = set()
         self._ended = False
@@ -143,7 +143,7 @@ def _in_loop(report: Report | None) -> Report:
         return lambda _: None
     loop = asyncio.get_running_loop()
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(report, progress)
 

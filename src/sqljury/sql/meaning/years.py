@@ -1,0 +1,118 @@
+"""SQLite's comparisons of dates with years, and of texts with numbers, which no engine with types would run.
+
+A column declared as DATE has NUMERIC affinity: ``'2012'`` becomes a number beside it, which is below every text, and
+so below every date. What STRFTIME and SUBSTR return is a text without affinity, which is above every number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.sql.meaning.base import Asked, Change, compared, held, holds_dates
+from sqljury.sql.meaning.order import sort_key
+from sqljury.sql.parse import exp
+
+_SPAN: Final = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2]))?")
+_SINCE: Final = re.compile(r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after))\b", re.IGNORECASE)
+_TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
+_WHOLE: Final = re.compile(r"(?:%[YmdHMSjwuWs])+")
+_FRACTION: Final = re.compile(r"%[fJ]")
+"""Formats of STRFTIME whose text is a whole number, or one with a fraction."""
+
+
+def years(tree: exp.Query, asked: Asked) -> Change | None:
+    """Compare dates with the first day of a year or a month, or with the one after its last, and not with ``'2012'``.
+
+    After a year is after its last day, unless the question says ``since``.
+    """
+    if asked.dialect != "sqlite":
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.Between)):
+        low, high = _limits(node.args["low"]), _limits(node.args["high"])
+        if not node.args.get("symmetric") and (low or high) and holds_dates(held(node.this, asked.schema), asked.data):
+            lower = exp.GTE(this=node.this.copy(), expression=_day(low[0]) if low else node.args["low"].copy())
+            upper = (
+                exp.LT(this=node.this.copy(), expression=_day(high[1]))
+                if high
+                else exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+            )
+            changed = True
+            node.replace(exp.Paren(this=exp.and_(lower, upper)))
+    for node, column, other in compared(tree, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
+        span = _limits(other)
+        if span is not None and holds_dates(held(column, asked.schema), asked.data):
+            operator = node.key if node.this is column else _TURNED.get(node.key, node.key)
+            changed = True
+            node.replace(_beside(column, operator, span, since=bool(_SINCE.search(asked.question.whole))))
+    return Change("a year or a month is compared with whole dates", may_empty=True) if changed else None
+
+
+def _limits(node: exp.Expr) -> tuple[str, str] | None:
+    """The first day of the year or month that a constant is, and the day after its last; None for anything else."""
+    match = _SPAN.fullmatch(node.name) if isinstance(node, exp.Literal) else None
+    if match is None:
+        return None
+    year, month = int(match[1]), int(match[2] or 0)
+    after = f"{year + 1}-01-01" if month in (0, 12) else f"{year}-{month + 1:02}-01"
+    return f"{year}-{month or 1:02}-01", after
+
+
+def _beside(column: exp.Column, operator: str, span: tuple[str, str], *, since: bool) -> exp.Expr:
+    """The comparison of a column with all days from the first up to, and without, the second."""
+    first, after = span
+    if operator == "eq":
+        return exp.Paren(this=exp.and_(_not_before(column, first), _before(column, after)))
+    if operator == "neq":
+        return exp.Paren(this=exp.or_(_before(column, first), _not_before(column, after)))
+    if operator in ("gt", "gte"):
+        return _not_before(column, first if operator == "gte" or since else after)
+    return _before(column, first if operator == "lt" else after)
+
+
+def _before(column: exp.Column, day: str) -> exp.LT:
+    return exp.LT(this=column.copy(), expression=_day(day))
+
+
+def _not_before(column: exp.Column, day: str) -> exp.GTE:
+    return exp.GTE(this=column.copy(), expression=_day(day))
+
+
+def _day(day: str) -> exp.Literal:
+    return exp.Literal.string(day)
+
+
+def numbers_of_texts(tree: exp.Query, asked: Asked) -> Change | None:
+    """Read a part of a date or of a text as a number where it is compared with numbers alone."""
+    if asked.dialect != "sqlite":
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)):
+        sides = [side for key in ("this", "expression", "low", "high") if (side := node.args.get(key)) is not None]
+        sides += node.args.get("expressions") or ()
+        texts = [side for side in sides if _number_type(side, asked)]
+        if len(texts) == 1 and len(sides) > 1 and all(side is texts[0] or _is_number(side) for side in sides):
+            changed = True
+            texts[0].replace(exp.cast(texts[0].copy(), _number_type(texts[0], asked)))
+    return Change("a text is compared with a number, and no text equals one", may_empty=True) if changed else None
+
+
+def _number_type(node: exp.Expr, asked: Asked) -> str:
+    """The type that the text of a call, or of the output that a name stands for, is to be read as; empty for others."""
+    select = node.parent_select
+    if isinstance(node, exp.Column) and isinstance(select, exp.Select) and held(node, asked.schema) is None:
+        node = sort_key(select, node)
+    if isinstance(node, exp.Substring | exp.Replace | exp.Trim):
+        return "REAL"
+    form = node.args.get("format") if isinstance(node, exp.TimeToStr) else None
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "STRFTIME" and node.expressions:
+        form = node.expressions[0]
+    if form is None:
+        return ""
+    return "INT" if _WHOLE.fullmatch(form.name) else "REAL" if _FRACTION.fullmatch(form.name) else ""
+
+
+def _is_number(node: exp.Expr) -> bool:
+    node = node.this if isinstance(node, exp.Neg) else node
+    return isinstance(node, exp.Literal) and not node.is_string

@@ -1,0 +1,173 @@
+"""Outer joins whose rows without a match are dropped again, or counted as if they had one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from sqljury.language.wants import Wants
+from sqljury.language.words import words
+from sqljury.sql import text
+from sqljury.sql.parse import exp
+from sqljury.sql.provenance.matches import Loss
+from sqljury.sql.provenance.phrases import Phrases, counted, meant
+from sqljury.sql.provenance.sources import aliases, conjuncts, on_terms
+from sqljury.sql.resolve import from_items, tables_of
+from sqljury.sql.terms import group_keys, outside_queries
+from sqljury.types import Schema
+
+_CHARS: Final = 200
+_STRICT: Final = frozenset(("eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike", "between", "in"))
+"""Comparisons that no row passes whose value is NULL."""
+_OF_NULL: Final = frozenset(("coalesce", "case", "if", "is", "and", "or", "nullsafeeq", "anonymous"))
+"""What may turn NULL into another value."""
+
+
+class Undone(NamedTuple):
+    """The alias whose missing rows an outer join fills with NULLs, and the condition or the join that drops them.
+
+    ``term`` is None where only a later one of these drops them.
+    """
+
+    alias: str
+    reason: str
+    term: exp.Expr | None
+
+
+def undone(select: exp.Select, schema: Schema) -> dict[str, Undone]:
+    """The LEFT JOINs of a SELECT, by alias, after which a condition or an inner join drops rows without a match."""
+    found: dict[str, Undone] = {}
+    placed: list[exp.Join] = []
+    tables = tables_of(select, schema)
+    for join in select.args.get("joins") or ():
+        if not join.side:
+            for term in on_terms(join, tables):
+                for alias in _rejected(term, placed, select, schema):
+                    reason = f"the join of {text.printable(join.this.name or join.alias_or_name)}"
+                    found.setdefault(alias, Undone(alias, reason, term))
+        placed.append(join)
+    for term in conjuncts(select.args.get("where")):
+        for alias in _rejected(term, placed, select, schema):
+            reason = f"the condition {text.remark(Phrases(schema).condition(term), _CHARS)}"
+            found.setdefault(alias, Undone(alias, reason, term))
+    for join in reversed(placed):  # a row that lacks a match here has none in what is joined to it either
+        later = found.get(join.alias_or_name.lower())
+        for term in on_terms(join, tables) if later is not None and join.side == "LEFT" else ():
+            for alias in _rejected(term, placed, select, schema) - {join.alias_or_name.lower()}:
+                found.setdefault(alias, Undone(alias, later.reason, None))  # type: ignore[union-attr]
+    return found
+
+
+def _rejected(term: exp.Expr, joins: list[exp.Join], select: exp.Select, schema: Schema) -> set[str]:
+    """The aliases of LEFT JOINs whose columns must not be NULL for a condition to hold."""
+    outer = {join.alias_or_name.lower() for join in joins if str(join.side).upper() == "LEFT"}
+    return {alias for alias in outer if _rejects(term, alias, select, schema)}
+
+
+def _rejects(term: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
+    if isinstance(term, exp.Paren):
+        return _rejects(term.this, alias, select, schema)
+    if isinstance(term, exp.Or | exp.And):
+        parts = (_rejects(part, alias, select, schema) for part in (term.this, term.expression))
+        return all(parts) if isinstance(term, exp.Or) else any(parts)
+    if isinstance(term, exp.Not):
+        inner = term.this.unnest() if isinstance(term.this, exp.Paren) else term.this
+        if isinstance(inner, exp.Is):
+            return isinstance(inner.expression, exp.Null) and _names(inner.this, alias, select, schema)
+        return inner.key in _STRICT and _rejects(inner, alias, select, schema)
+    if isinstance(term, exp.In):
+        return _names(term.this, alias, select, schema)
+    return term.key in _STRICT and any(_names(side, alias, select, schema) for side in term.iter_expressions())
+
+
+def _names(node: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
+    """Whether an expression is NULL if the columns of ``alias`` are."""
+    strict = not any(part.key in _OF_NULL or isinstance(part, exp.Query) for part in node.walk())
+    return strict and alias in (aliases(node, select, schema) or ())
+
+
+def outer_losses(select: exp.Select, schema: Schema, wanted: Wants) -> Iterator[Loss]:
+    """Counts of rows without a match that a LEFT JOIN keeps and the query drops, or counts as rows with one.
+
+    The first warn where each or all of something is asked for, the second where the number of what they lack is.
+    """
+    dropped = undone(select, schema)
+    for join in select.args.get("joins") or ():
+        alias = join.alias_or_name.lower()
+        if str(join.side).upper() != "LEFT" or (absent := _absent(join, select, schema)) is None:
+            continue
+        table = tables_of(select, schema).get(alias)
+        name = text.printable(table.name if table is not None else join.alias_or_name)
+        lost = dropped.get(alias)
+        if lost is not None:
+            query = _filled(select, join, lost, absent, schema)
+            if query is not None:
+                yield Loss(query, partial(_dropped_text, _of(select, join, schema), name, lost.reason), wanted.each)
+        elif table is not None and _counts_rows(select):
+            query = _rows(select, list(select.args["joins"]), [*conjuncts(select.args.get("where"))], absent)
+            text_of = partial(_counted_text, _of(select, join, schema), name)
+            yield Loss(query, text_of, bool(wanted.counted & set(words(table.name))))
+
+
+def _absent(join: exp.Join, select: exp.Select, schema: Schema) -> exp.Column | None:
+    """A column of the joined table that is NULL in rows without a match alone."""
+    alias = join.alias_or_name.lower()
+    for term in on_terms(join, tables_of(select, schema)):
+        sides = [term.this, term.args.get("expression")] if isinstance(term, exp.EQ) else []
+        for side in sides:
+            if isinstance(side, exp.Column) and aliases(side, select, schema) == frozenset((alias,)):
+                return side
+    return None
+
+
+def _filled(select: exp.Select, join: exp.Join, lost: Undone, absent: exp.Column, schema: Schema) -> exp.Select | None:
+    """The count of rows that a LEFT JOIN fills with NULLs, among those that the other conditions keep."""
+    joins = list(select.args["joins"])
+    joins = joins[: joins.index(join) + 1]
+    items = from_items(select)[: len(joins) + 1]
+    placed = {item.alias_or_name.lower() for item in items} - {lost.alias}
+    terms = []
+    for term in conjuncts(select.args.get("where")):
+        named = aliases(term, select, schema)
+        if named is None:
+            return None
+        if named <= placed:
+            terms.append(term)
+    return None if lost.term is None else _rows(select, joins, terms, absent)
+
+
+def _rows(select: exp.Select, joins: list[exp.Join], terms: list[exp.Expr], absent: exp.Column) -> exp.Select:
+    query = exp.Select().select(exp.Count(this=exp.Star()), copy=False)
+    query.set("from_", select.args["from_"].copy())
+    query.set("joins", [join.copy() for join in joins])
+    empty = exp.Is(this=absent.copy(), expression=exp.Null())
+    query.set("where", exp.Where(this=exp.and_(*(term.copy() for term in terms), empty)))
+    return query
+
+
+def _of(select: exp.Select, join: exp.Join, schema: Schema) -> str:
+    """``" of teacher"`` where the join keeps the rows of one table, else empty."""
+    if select.args["joins"][0] is not join:
+        return ""
+    first = from_items(select)[0]
+    table = tables_of(select, schema).get(first.alias_or_name.lower())
+    return f" of {text.printable(table.name if table is not None else first.alias_or_name)}"
+
+
+def _counts_rows(select: exp.Select) -> bool:
+    """Whether groups are shown with the number of their rows."""
+    nodes = [node for item in select.selects for node in outside_queries(meant(item, select))]
+    stars = [node for node in nodes if isinstance(node, exp.Count) and isinstance(node.this, exp.Star | exp.Literal)]
+    return bool(group_keys(select)[0]) and bool(stars)
+
+
+def _dropped_text(of: str, name: str, reason: str, number: int) -> str:
+    has = "has" if number == 1 else "have"
+    it = "it" if number == 1 else "them"
+    return f"{counted(number, 'row')}{of} {has} no match in {name}: the join keeps {it}, but {reason} drops {it}"
+
+
+def _counted_text(of: str, name: str, number: int) -> str:
+    has, is_ = ("has", "is") if number == 1 else ("have", "are")
+    return f"{counted(number, 'row')}{of} {has} no match in {name} and {is_} counted in the number of rows"
