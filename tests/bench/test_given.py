@@ -20,6 +20,7 @@ from sqljury.llm.ledger import Ledger
 from sqljury.llm.open import open_model
 from sqljury.recipes import SelectPart
 from sqljury.stages.select.light import Weights
+from sqljury.stages.select.scorers import Scorer
 from sqljury.stages.weights import save
 from sqljury.types import Limits
 
@@ -298,6 +299,6 @@ def test_weights_of_the_users_own(files: list[Path], data: Path, tmp_path: Path)
     with pytest.raises(InputError, match=r"own\.json"):
         given.pipeline_for(sources.pool, NoModel(), weights=str(own))
     own.unlink()
-    save(Weights({"critic": 1.0}, {}), own)
-    with pytest.raises(RecipeError, match="ask a model"):
+    save(Weights({"judge_score": 1.0}, {}, scorer=Scorer("critic")), own)
+    with pytest.raises(RecipeError, match="asks a model"):
         given.pipeline_for(sources.pool, NoModel(), weights=str(own))

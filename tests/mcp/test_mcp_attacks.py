@@ -37,7 +37,7 @@ def replies(database: Path, sqls: list[str], seconds: float, access: Access | No
         with Databases({"shop": options}, limits=Limits(seconds=seconds, bytes=1_000_000), cache=False) as databases:
             async with Client(build(databases)) as client:
                 found = [await client.call_tool("execute_sql", {"sql": sql}) for sql in sqls]
-                for _ in range(20):  # a new process of DuckDB may take longer to start than these queries may
+                for _ in range(60):  # a new process may take longer to start than these queries may
                     reply = await client.call_tool("execute_sql", {"sql": "SELECT 7"})
                     if not reply.is_error:
                         break
@@ -83,7 +83,7 @@ def test_hostile_statements_of_duckdb_change_nothing(tmp_path: Path, monkeypatch
     shop = duckdb_shop.write(tmp_path / "data" / "shop.duckdb")
     monkeypatch.chdir(shop.parent)
     before = contents(shop.parent)
-    found = replies(shop, HOSTILE_DUCKDB, 0.2)
+    found = replies(shop, HOSTILE_DUCKDB, 1)  # in which a busy machine starts a process of DuckDB
     assert contents(shop.parent) == before
     assert sum(reply.is_error for reply in found) > len(found) * 0.8
     assert "root:" not in "".join(reply.content[0].text for reply in found)
