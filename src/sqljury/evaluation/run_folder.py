@@ -21,6 +21,8 @@ SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
 CALLS = "calls.jsonl"
 BEFORE = "before-"
+IN_FLIGHT = "in_flight"
+"""The setting for how many questions a machine had in flight at once, where that cannot change an answer."""
 _FILES: Final = (ANSWERS, CALLS, "verdicts.jsonl", "choices-*.jsonl", SETTINGS)
 """The files of a run and of its analyses, as patterns."""
 
@@ -246,9 +248,10 @@ def _was_cut_off(folder: Path, text: str) -> bool:
 
 
 def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What must stay the same from call to call: all but where the dataset's files are."""
+    """What must stay the same from call to call: all but where the dataset's files are, and what changes no answer."""
     dataset = settings.get("dataset") or {}
-    return {**settings, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
+    kept = {name: one for name, one in settings.items() if name != IN_FLIGHT}
+    return {**kept, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
 
 
 def _differing(
