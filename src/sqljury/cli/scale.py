@@ -47,8 +47,8 @@ def scale(
             load = scaling.Load(rate, repeated)
             size = scaling.sized(services, load, slower)
             rows.append(_row(rate, size, slots, hour))
-            if rate <= _DRAWN:
-                curves[f"{rate:g}/s"] = scaling.saturation(services, size, load)
+            if rate <= _DRAWN and (points := scaling.saturation(services, size, load)):
+                curves[f"{rate:g}/s"] = points
         _print(rows, services, counts, slots)
         if file is not None:
             file.write(scaling.page(", ".join(run.resolve().name for run in runs), services, rows, curves))

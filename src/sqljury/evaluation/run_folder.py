@@ -71,9 +71,17 @@ def data_of(folder: Path, *, there: bool = True) -> Path:
     Raises ``DatasetError`` where it is not said, and where it has gone unless it need not be ``there``.
     """
     named = described(folder)["dataset"].get("data")
-    if not isinstance(named, str) or not named or (there and not Path(named).is_dir()):
+    if not isinstance(named, str) or not named or not _is_path(named) or (there and not Path(named).is_dir()):
         raise DatasetError(f"{folder}: the folder of its dataset is not there ({named}); {moved(folder)}")
     return Path(named)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a file can have this path at all."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def moved(folder: Path) -> str:
