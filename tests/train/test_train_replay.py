@@ -172,8 +172,8 @@ def test_a_refinement_shows_the_notes_of_the_run(noted: Path, tmp_path: Path) ->
 
 def test_notes_that_have_changed_are_refused(noted: Path, tmp_path: Path) -> None:
     (noted / "notes.yaml").write_text("rules: [pets of Ben do not count]\n")
+    recipe = recipes.load("tssql")
     with pytest.raises(InputError, match="the notes on dogs are not those"):
-        recipe = recipes.load("tssql")
         refining.refine(noted / "run", tmp_path / "refined", noted, FakeModel("A"), recipe, refining.Way())
     with pytest.raises(InputError, match=r"run: the notes on dogs are not those that the run showed; restore them in "):
         list(replay(noted / "run", noted))

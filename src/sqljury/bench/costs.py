@@ -157,7 +157,9 @@ def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Ca
     )
 
 
-def _from_answers(settings: Record, answered: Sequence[Record], price: Price | Prices | None, folder: Path) -> Iterator[Call]:
+def _from_answers(
+    settings: Record, answered: Sequence[Record], price: Price | Prices | None, folder: Path
+) -> Iterator[Call]:
     """The steps of stored answers, as if each were one call; they do not say which model was asked."""
     if price is not None and settings.get("others"):
         raise InputError(

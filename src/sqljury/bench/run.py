@@ -88,7 +88,7 @@ def _named(pipeline: Pipeline) -> Record:
 
 
 def _shared(pipeline: Pipeline) -> Record:
-    """How many questions share a machine; it shapes answers where a model runs on its cores, a service takes no note."""
+    """How many questions share a machine; it shapes answers where a model runs on its cores alone."""
     models = (pipeline.model, *pipeline.others())
     on_cpu = any(getattr(model, "on_cpu", False) for model in models)
     return {"batch" if on_cpu else IN_FLIGHT: pipeline.questions}

@@ -240,8 +240,8 @@ def _print(run_dir: Path, found: RunCost) -> None:
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)
     if found.missing:
         terminal.note(
-            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; steps, models and dollars "
-            "are without them"
+            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; steps, models and "
+            "dollars are without them"
         )
     if found.priced and found.unpriced:
         terminal.note(

@@ -272,8 +272,8 @@ def _alone(services: Sequence[Service], load: Load) -> tuple[float, float]:
 def saturation(services: Sequence[Service], size: Outcome, load: Load, seed: int = 0) -> list[tuple[float, Outcome]]:
     """How answers slow down as the load of a system of this size grows: by the share of what it can take at most.
 
-    Empty where questions hardly need a model, as those of a run with cached replies: no load that can be simulated would
-    fill one.
+    Empty where questions hardly need a model, as those of a run with cached replies: no load that can be simulated
+    would fill one.
     """
     held = (1 - load.repeated) * fmean(sum(one.calls) for one in services)
     if size.models * max(one.seconds for one in services) > MOST * held:

@@ -192,7 +192,8 @@ def test_both_forms_name_the_ways_to_choose_alike(two: dict[str, Any]) -> None:
 
 CONTRAST = """() => {
   const light = (text) => { const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map((one) => one / 255)
-    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const behind = (one) => { const own = getComputedStyle(one).backgroundColor;
     return !one.parentElement || !own.endsWith(", 0)") ? own : behind(one.parentElement); };
   const weak = [];

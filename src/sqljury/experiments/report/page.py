@@ -266,8 +266,8 @@ def _cost(run: Mapping[str, Any]) -> Iterator[str]:
     yield table(SPREAD_HEAD, spread_rows(run["cost"]))
     if missing := run["cost"]["missing"]:
         yield (
-            f'<p class="dim">{missing:,} calls of answered questions are not in calls.jsonl; steps, models and dollars are '
-            "without them.</p>"
+            f'<p class="dim">{missing:,} calls of answered questions are not in calls.jsonl; steps, models and '
+            "dollars are without them.</p>"
         )
 
 
