@@ -141,6 +141,13 @@ def test_markdown_is_not_steered_by_content(two: dict[str, Any]) -> None:
     assert "| dev-0003 | How many dogs? |" in shown
 
 
+def test_markdown_has_the_course_of_a_long_curve_alone(two: dict[str, Any]) -> None:
+    two["runs"][0]["risk"]["points"] = [(place / 10, 20.0, 1 - place / 1000) for place in range(1, 1001)]
+    table = text.markdown(two).partition("| answered, % |")[2].partition("\n\n")[0].splitlines()
+    assert len(table) == 2 + 21
+    assert (table[2].split()[1], table[-1].split()[1]) == ("0.1", "100.0")
+
+
 def test_reports_that_cannot_be_made(hostile: Path, tmp_path: Path) -> None:
     first = finished(hostile, tmp_path / "first", RIGHT)
     with pytest.raises(InputError, match="first is named twice"):
