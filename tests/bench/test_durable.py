@@ -151,6 +151,36 @@ def test_prices_of_several_models(data: Path, tmp_path: Path) -> None:
         costs.costs(out, Prices({"fake": Price(0.0, 0.0)}))
 
 
+def test_questions_in_flight_at_once_share_a_machines_hour(data: Path, tmp_path: Path) -> None:
+    """A service takes no notice of how many are in flight: a run goes on with another number, and counts with it."""
+    start(data, tmp_path / "run", FakeModel("SELECT 1", delay=0.01))
+    hour = Prices({"*": Price(0.0, 0.0, hour=3600.0)})
+    seconds = sum(one.cost.seconds for one in calls.calls(tmp_path / "run"))
+    assert costs.costs(tmp_path / "run", hour).spent.usd == pytest.approx(seconds)
+    pipeline = replace(Pipeline(RECIPE, FakeModel("SELECT 1")), questions=4)
+    settled = run.settings(pipeline, {"name": "spider"}, 0)
+    run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", settled)
+    assert costs.costs(tmp_path / "run", hour).spent.usd == pytest.approx(seconds / 4)
+    assert costs.costs(tmp_path / "run", hour.by_name["*"]).spent.usd == pytest.approx(seconds / 4)
+
+
+def test_calls_that_the_journal_has_lost_are_counted(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel("SELECT 1"))
+    assert costs.costs(tmp_path / "run").missing == 0
+    file = tmp_path / "run" / folder.CALLS
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
+    found = costs.costs(tmp_path / "run")
+    assert (found.missing, found.answers.calls) == (3, 8)
+
+
+def test_an_answer_with_a_damaged_cost_is_named(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel("SELECT 1"))
+    file = tmp_path / "run" / folder.ANSWERS
+    file.write_text(file.read_text().replace('"usd": 0.0', '"usd": null', 1))
+    with pytest.raises(DatasetError, match=r"answers\.jsonl: 'dev-0000': a cost is of the wrong kind"):
+        costs.costs(tmp_path / "run")
+
+
 def test_a_run_without_a_journal_is_added_up_from_its_answers(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel("SELECT 1"))
     whole = costs.costs(tmp_path / "run")

@@ -183,6 +183,13 @@ def test_questions_in_flight_at_once(start: Start, questions: tuple[str, ...], t
     code, shown, error = ended(start("", "scale", str(out), "--rates", "5", "--out", str(tmp_path / "scale.html")))
     assert (code, "2 workers" in shown) == (0, True), error
     assert "<svg" in (tmp_path / "scale.html").read_text()
+    lasting = [{**record, "cost": {**record["cost"], "seconds": 100.0}} for record in records]
+    (out / "answers.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lasting))
+    called = [json.loads(line) | {"seconds": 50.0} for line in (out / "calls.jsonl").read_text().splitlines()]
+    (out / "calls.jsonl").write_text("".join(json.dumps(call) + "\n" for call in called))
+    for slots, seconds in (("1", "200"), ("2", "100")):
+        code, shown, error = ended(start("", "scale", str(out), "--rates", "1", "--workers", "1", "--slots", slots))
+        assert (code, shown.splitlines()[-1].split()[:3]) == (0, ["1", "worker", seconds]), error
     for option, wrong in (("--rates", "fast"), ("--workers", "0.5"), ("--workers", "2.7")):
         code, _, error = ended(start("", "scale", str(out), option, wrong))
         assert (code, option in error) == (2, True), error

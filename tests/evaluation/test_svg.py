@@ -35,6 +35,7 @@ def test_charts_are_whole_and_escaped() -> None:
         svg.histogram([0.0, 1.0, 2.0, 100.0], "t", "s"),
         svg.histogram([], "t", "s"),
         svg.histogram([0.0], "t", "s"),
+        svg.histogram([-5.0, 1.0], "t", "s"),
         svg.curves({"<a>": [(0.0, 1.0), (100.0, 2.0)], "b": []}, "t", ("x", "y")),
     ]
     for chart in charts:

@@ -71,6 +71,16 @@ def test_near_saturation_answers_slow_down() -> None:
     assert points[-1][1].p95 > 1.5 * points[0][1].p95
 
 
+@pytest.mark.parametrize("calls", [(), (1e-6,)])
+def test_questions_that_hardly_need_a_model_end_too(calls: tuple[float, ...]) -> None:
+    cached = [Service("a", calls, 100.0)] * 4
+    load = Load(1.0)
+    size = scaling.sized(cached, load)
+    assert size.models == 1
+    assert scaling.saturation(cached, size, load) == []
+    assert "hardly needed" in scaling.page("t", cached, [["a"], ["1"]], {})
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     for load, slower in ((Load(0.0), 1.2), (Load(1.0), 1.0), (Load(1.0, 1.0), 1.2)):
         with pytest.raises(InputError):

@@ -98,6 +98,11 @@ def test_mistakes_are_named(text: str, message: str) -> None:
         recipes.parse("mine", text)
 
 
+def test_a_run_with_a_text_that_no_encoding_has_is_no_recipe() -> None:
+    with pytest.raises(RecipeError, match="recipe damaged: "):
+        recipes.build("damaged", {"generate": [{"form": "\ud800"}]})
+
+
 def test_an_unknown_name_lists_the_known() -> None:
     with pytest.raises(RecipeError, match="default, fast"):
         recipes.load("chess")

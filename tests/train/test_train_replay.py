@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sqljury import FakeModel, Pipeline
-from sqljury.bench import choices
+from sqljury import FakeModel, Pipeline, recipes
+from sqljury.bench import choices, refining
 from sqljury.bench import run as bench
 from sqljury.bench.notes import by_url, notes_of
 from sqljury.bench.versions import data_versions
@@ -162,8 +162,19 @@ def test_another_judge_is_shown_the_notes_of_the_run(noted: Path) -> None:
     assert all("pets of Ann do not count" in call.prompt for call in judge.calls)
 
 
-def test_notes_that_have_changed_are_refused(noted: Path) -> None:
+def test_a_refinement_shows_the_notes_of_the_run(noted: Path, tmp_path: Path) -> None:
+    model = FakeModel("SELECT 1")
+    recipe = recipes.parse("suited", '[tests]\nkind = "suite"\nshots = 0\n[refine]\nrounds = 1')
+    refining.refine(noted / "run", tmp_path / "errors", noted, model, recipe, refining.Way("prompt"))
+    assert model.calls
+    assert all("pets of Ann do not count" in call.prompt for call in model.calls)
+
+
+def test_notes_that_have_changed_are_refused(noted: Path, tmp_path: Path) -> None:
     (noted / "notes.yaml").write_text("rules: [pets of Ben do not count]\n")
+    recipe = recipes.load("tssql")
+    with pytest.raises(InputError, match="the notes on dogs are not those"):
+        refining.refine(noted / "run", tmp_path / "refined", noted, FakeModel("A"), recipe, refining.Way())
     with pytest.raises(InputError, match=r"run: the notes on dogs are not those that the run showed; restore them in "):
         list(replay(noted / "run", noted))
     with pytest.raises(InputError, match="the notes on dogs are not those"):

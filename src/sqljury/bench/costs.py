@@ -7,6 +7,7 @@ apart: they were paid too. Runs of before there was a journal are added up from 
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import Any
 
 from sqljury.bench.calls import Call, calls
 from sqljury.bench.stored import cost_of
-from sqljury.errors import InputError
-from sqljury.evaluation.run_folder import Record, described, records
+from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation.run_folder import ANSWERS, IN_FLIGHT, Record, described, records
 from sqljury.llm.ledger import Price
 from sqljury.llm.prices import Prices
 from sqljury.types import Cost
@@ -47,7 +48,8 @@ class RunCost:
 
     ``questions`` holds the whole cost of each answered question, ``broken_off`` what was paid for questions in flight
     when a run was stopped. ``priced`` says whether dollars are known; ``unpriced`` counts the calls that were made
-    without a price, or at one of 0.
+    without a price, or at one of 0; ``missing`` counts calls of answered questions that the journal does not hold, so
+    that steps, models and dollars are without them.
     """
 
     questions: Mapping[str, Cost]
@@ -56,6 +58,7 @@ class RunCost:
     broken_off: Cost
     priced: bool
     unpriced: int = 0
+    missing: int = 0
 
     @property
     def answers(self) -> Cost:
@@ -77,6 +80,7 @@ class RunCost:
             "answered": len(self.questions),
             "priced": self.priced,
             "unpriced": self.unpriced,
+            "missing": self.missing,
             "spent": asdict(self.spent),
             "answers": asdict(self.answers),
             "broken_off": asdict(self.broken_off),
@@ -97,17 +101,24 @@ def total(costs: Iterable[Cost]) -> Cost:
 def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
     """What a run has cost; ``price`` replaces the dollars that were counted when it ran.
 
+    The price of a machine's hour is shared by the questions that it had in flight at once.
+
     Raises ``DatasetError`` for a folder that holds no run, and ``InputError`` where a model has no price.
     """
     settings, answered = described(folder), records(folder)
+    price = None if price is None else price.among(in_flight(settings))
+    known = {one["id"]: _stored(one["cost"], folder, one["id"]) for one in answered}
     finished, lost = attempts(calls(folder), answered)
     if not finished and not lost:
-        finished = list(_from_answers(settings, answered, price))
+        finished = list(_from_answers(settings, answered, price, folder))
     finished, lost = [[_priced(call, price) for call in listed] for listed in (finished, lost)]
     dollars: dict[str, float] = {}
     for call in finished:
         dollars[call.id] = dollars.get(call.id, 0.0) + call.cost.usd
-    questions = {one["id"]: replace(cost_of(one["cost"]), usd=dollars.get(one["id"], 0.0)) for one in answered}
+    questions = {id_: replace(cost, usd=dollars.get(id_, 0.0)) for id_, cost in known.items()}
+    written = Counter[str]()
+    for call in finished:
+        written[call.id] += call.cost.calls
     return RunCost(
         questions=questions,
         steps=_summed((call.step, call.cost) for call in finished),
@@ -115,7 +126,22 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
         broken_off=total(call.cost for call in lost),
         priced=price is not None or any(call.cost.usd for call in (*finished, *lost)),
         unpriced=0 if price is not None else sum(_is_free(call.cost) for call in (*finished, *lost)),
+        missing=sum(max(0, cost.calls - written[id_]) for id_, cost in known.items()),
     )
+
+
+def in_flight(settings: Record) -> int:
+    """The questions that a machine of the run had in flight at once, as its settings say."""
+    found = settings.get("batch", settings.get(IN_FLIGHT, 1))
+    return found if type(found) is int and found > 0 else 1
+
+
+def _stored(value: object, folder: Path, id_: str) -> Cost:
+    """A stored cost; raises ``DatasetError`` that names the question where it is none."""
+    try:
+        return cost_of(value)
+    except DatasetError as error:
+        raise DatasetError(f"{folder / ANSWERS}: {id_!r}: {error}; delete that line to go on") from None
 
 
 def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Call], list[Call]]:
@@ -131,7 +157,9 @@ def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Ca
     )
 
 
-def _from_answers(settings: Record, answered: Sequence[Record], price: Price | Prices | None) -> Iterator[Call]:
+def _from_answers(
+    settings: Record, answered: Sequence[Record], price: Price | Prices | None, folder: Path
+) -> Iterator[Call]:
     """The steps of stored answers, as if each were one call; they do not say which model was asked."""
     if price is not None and settings.get("others"):
         raise InputError(
@@ -140,7 +168,7 @@ def _from_answers(settings: Record, answered: Sequence[Record], price: Price | P
     for record in answered:
         steps = record.get("steps")
         for step, cost in (steps if isinstance(steps, dict) else {"": record["cost"]}).items():
-            yield Call(record["id"], 1, step, settings["model"], cost_of(cost))
+            yield Call(record["id"], 1, step, settings["model"], _stored(cost, folder, record["id"]))
 
 
 def _is_free(cost: Cost) -> bool:

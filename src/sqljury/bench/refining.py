@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from sqljury.bench.notes import shown_notes
 from sqljury.bench.run import UNANSWERED, UNATTENDED, Controls, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
 from sqljury.budget import Budget
@@ -32,6 +33,7 @@ from sqljury.pipeline import Pipeline, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe
 from sqljury.recipes.parts import TestsPart, Voting
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.stages.refine import Refined, by_errors, by_looking, by_result, by_tests, passes
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Fix, Task
@@ -102,7 +104,7 @@ def refine(
 
     ``model`` also links and judges, whatever the run's recipe names. Questions that ``out`` has are left out. Raises
     ``DatasetError`` for a folder that holds no run, another one or is in use, ``CancelledError``, and what the model
-    raises.
+    raises, and ``InputError`` for notes that are not those that the run showed.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
@@ -115,13 +117,15 @@ def refine(
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     refined = {"of": described["model"], "recipe": before.name, **asdict(way)}
     settled = {**settings(pipeline, described["dataset"], seed), "refined": refined}
+    notes = shown_notes(run, described, data, {record["db_id"] for record in answers})
     with folder.claimed(out, settled) as (stream, known), of_run(described, data, out) as databases:
         done = {record["id"] for record in known}
         controls.say(len(done), len(answers), None)
         for record in answers:
             if record["id"] in done:
                 continue
-            line = _line(record, pipeline, way, databases, seed, controls.cancel)
+            own = notes.get(record["db_id"], NO_NOTES)
+            line = _line(record, own, pipeline, way, databases, seed, controls.cancel)
             controls.check("refinement")
             folder.append_line(stream, line)
             done.add(record["id"])
@@ -140,7 +144,13 @@ def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
 
 
 def _line(
-    record: Record, pipeline: Pipeline, way: Way, databases: Databases, seed: int, cancel: threading.Event | None
+    record: Record,
+    notes: Notes,
+    pipeline: Pipeline,
+    way: Way,
+    databases: Databases,
+    seed: int,
+    cancel: threading.Event | None,
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
     told = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness")
@@ -152,7 +162,7 @@ def _line(
     fault, found, budget = None, Refined(start), Budget()
     try:
         with connect(databases.lazy(name)) as db:
-            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
+            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel, notes=notes)
             budget = context.budget
             stages = [stage for stage in compiled(pipeline.recipe) if stage.name in PREPARING]
             state = run_stages(stages, State.of(question_of(record)), context)

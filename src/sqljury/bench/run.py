@@ -37,6 +37,7 @@ from sqljury.errors import (
 )
 from sqljury.evaluation.run_folder import (
     CALLS,
+    IN_FLIGHT,
     SETTINGS,
     Record,
     append_line,
@@ -87,9 +88,10 @@ def _named(pipeline: Pipeline) -> Record:
 
 
 def _shared(pipeline: Pipeline) -> Record:
-    """How many questions share this machine, where a model runs on its cores: a service takes no notice of others."""
+    """How many questions share a machine; it shapes answers where a model runs on its cores alone."""
     models = (pipeline.model, *pipeline.others())
-    return {"batch": pipeline.questions} if any(getattr(model, "on_cpu", False) for model in models) else {}
+    on_cpu = any(getattr(model, "on_cpu", False) for model in models)
+    return {"batch" if on_cpu else IN_FLIGHT: pipeline.questions}
 
 
 def conditions(recipe: Recipe, limits: Limits, allowance: Allowance, pool: Pool | None) -> Record:

@@ -132,7 +132,7 @@ def run(
         made = Pipeline.from_recipe(recipe, opened(), limits, opened)
         return replace(made, allowance=budget, pool=pool, notes=noted, questions=batch, privacy=found.privacy)
 
-    opened_by = partial(opening, model, adapter, cache=cache, price=priced, together=batch)
+    opened_by = partial(opening, model, adapter, cache=cache, price=priced and priced.among(batch), together=batch)
     pipeline = pipeline_of(opened_by(ledger=counter))
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
@@ -238,6 +238,11 @@ def _print(run_dir: Path, found: RunCost) -> None:
             cells = (own.mean, own.p50, own.p90, own.p99, own.most)
             spread.add_row(title, *(f"{cell:,.{digits}f}" for cell in cells))
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)
+    if found.missing:
+        terminal.note(
+            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; steps, models and "
+            "dollars are without them"
+        )
     if found.priced and found.unpriced:
         terminal.note(
             f"{found.unpriced} of {found.spent.calls} calls have no price and count 0 dollars; --price or --prices "

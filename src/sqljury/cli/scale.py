@@ -47,9 +47,9 @@ def scale(
             load = scaling.Load(rate, repeated)
             size = scaling.sized(services, load, slower)
             rows.append(_row(rate, size, slots, hour))
-            if rate <= _DRAWN:
-                curves[f"{rate:g}/s"] = scaling.saturation(services, size, load)
-        _print(rows, services, counts)
+            if rate <= _DRAWN and (points := scaling.saturation(services, size, load)):
+                curves[f"{rate:g}/s"] = points
+        _print(rows, services, counts, slots)
         if file is not None:
             file.write(scaling.page(", ".join(run.resolve().name for run in runs), services, rows, curves))
 
@@ -77,7 +77,7 @@ def _row(rate: float, size: Outcome, slots: int, hour: float) -> list[str]:
     return [f"{rate:,g}", f"{machines:,}", f"{size.busy:.0%}", f"{size.processors:,}", *seconds, *money]
 
 
-def _print(rows: list[list[str]], services: list[Service], counts: list[int]) -> None:
+def _print(rows: list[list[str]], services: list[Service], counts: list[int], slots: int) -> None:
     from sqljury.experiments.scaling import run_seconds
 
     head, *body = rows
@@ -85,11 +85,11 @@ def _print(rows: list[list[str]], services: list[Service], counts: list[int]) ->
     for row in body:
         table.add_row(*row)
     whole = terminal.figures("these questions as one run", "seconds", "a second", "times one worker")
-    alone = run_seconds(services, 1)
+    alone = run_seconds(services, 1, slots=slots)
     for count in counts:
-        seconds = run_seconds(services, count)
+        seconds = run_seconds(services, count, slots=slots)
         cells = (f"{seconds:,.0f}", f"{len(services) / seconds:.2f}", f"{alone / seconds:.2f}")
-        whole.add_row(f"{count} workers", *cells)
+        whole.add_row(f"{count} worker{'' if count == 1 else 's'}", *cells)
     terminal.show(table, "", whole)
 
 

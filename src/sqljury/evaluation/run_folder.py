@@ -21,6 +21,8 @@ SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
 CALLS = "calls.jsonl"
 BEFORE = "before-"
+IN_FLIGHT = "in_flight"
+"""The setting for how many questions a machine had in flight at once, where that cannot change an answer."""
 _FILES: Final = (ANSWERS, CALLS, "verdicts.jsonl", "choices-*.jsonl", SETTINGS)
 """The files of a run and of its analyses, as patterns."""
 
@@ -69,9 +71,17 @@ def data_of(folder: Path, *, there: bool = True) -> Path:
     Raises ``DatasetError`` where it is not said, and where it has gone unless it need not be ``there``.
     """
     named = described(folder)["dataset"].get("data")
-    if not isinstance(named, str) or not named or (there and not Path(named).is_dir()):
+    if not isinstance(named, str) or not named or not _is_path(named) or (there and not Path(named).is_dir()):
         raise DatasetError(f"{folder}: the folder of its dataset is not there ({named}); {moved(folder)}")
     return Path(named)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a file can have this path at all."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def moved(folder: Path) -> str:
@@ -246,9 +256,10 @@ def _was_cut_off(folder: Path, text: str) -> bool:
 
 
 def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What must stay the same from call to call: all but where the dataset's files are."""
+    """What must stay the same from call to call: all but where the dataset's files are, and what changes no answer."""
     dataset = settings.get("dataset") or {}
-    return {**settings, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
+    kept = {name: one for name, one in settings.items() if name != IN_FLIGHT}
+    return {**kept, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
 
 
 def _differing(

@@ -88,7 +88,7 @@ def histogram(values: Sequence[float], title: str, unit: str) -> str:
     top = nice(ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))] or ordered[-1] or 1.0)
     bins = [0] * _BINS
     for value in ordered:
-        bins[min(_BINS - 1, int(_BINS * value / top))] += 1
+        bins[min(_BINS - 1, max(0, int(_BINS * value / top)))] += 1
     most, room = max(bins) + max(bins) % 2, WIDTH - _LEFT - 10
     parts, base = _y_axis(most, height, "questions"), height - _BOTTOM
     for place, count in enumerate(bins):

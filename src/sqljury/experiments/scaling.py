@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from html import escape
-from math import ceil, inf, sqrt
+from math import ceil, sqrt
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NoReturn
@@ -44,6 +44,9 @@ LEAST: Final = 4_000
 
 _MARGINS: Final = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Models beyond the load, in square roots of it: what a pool needs against chance grows with the root of its size."""
+
+MOST: Final = 300_000
+"""Questions that come while the longest is answered, in a simulated system that is full: more take minutes."""
 
 LOADS: Final = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 
@@ -267,8 +270,15 @@ def _alone(services: Sequence[Service], load: Load) -> tuple[float, float]:
 
 
 def saturation(services: Sequence[Service], size: Outcome, load: Load, seed: int = 0) -> list[tuple[float, Outcome]]:
-    """How answers slow down as the load of a system of this size grows: by the share of what it can take at most."""
-    most = size.models / ((1 - load.repeated) * fmean(sum(one.calls) for one in services) or inf)
+    """How answers slow down as the load of a system of this size grows: by the share of what it can take at most.
+
+    Empty where questions hardly need a model, as those of a run with cached replies: no load that can be simulated
+    would fill one.
+    """
+    held = (1 - load.repeated) * fmean(sum(one.calls) for one in services)
+    if size.models * max(one.seconds for one in services) > MOST * held:
+        return []
+    most = size.models / held
     found = []
     for part in LOADS:
         processors = ceil(part * most * fmean(one.other for one in services) / BUSY) + 1
@@ -280,7 +290,8 @@ def page(title: str, services: Sequence[Service], rows: Sequence[Sequence[str]],
     """The sizes as a table, and how answers slow down near saturation as a chart: one HTML page."""
     head, *body = rows
     lines = {name: [(100 * part, outcome.mean) for part, outcome in points] for name, points in curves.items()}
-    chart = svg.curves(lines, "Seconds by load", ("load, % of what all models can do", "mean, s"), dots=True)
+    axes = ("load, % of what all models can do", "mean, s")
+    chart = svg.curves(lines, "Seconds by load", axes, dots=True) if lines else "Models are hardly needed."
     mean = fmean(one.seconds for one in services)
     parts = [
         f"<header><h1>{escape(title)}</h1></header><main><section><h2>Sizes</h2>{table(head, body)}",

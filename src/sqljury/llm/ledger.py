@@ -32,6 +32,10 @@ class Price:
         tokens = (fresh * self.input + cost.cached_tokens * cached + cost.completion_tokens * self.output) / 1e6
         return tokens + self.hour * cost.seconds / 3600
 
+    def among(self, questions: int) -> Price:
+        """The price where a machine has so many questions in flight, which then share the price of its hour."""
+        return replace(self, hour=self.hour / questions)
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

@@ -15,6 +15,7 @@ from sqljury.llm.ledger import Price
 
 _REQUIRED: Final = ("input", "output")
 _KEYS: Final = (*_REQUIRED, "cached_input", "hour")
+_MOST: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Prices:
             return self.by_name[max(fitting, key=lambda name: (name == model, len(name)))]
         base, plus, _ = model.rpartition("+")
         return self.of(base) if plus else None
+
+    def among(self, questions: int) -> Prices:
+        """The prices where each machine has so many questions in flight, see ``Price.among``."""
+        return Prices({name: price.among(questions) for name, price in self.by_name.items()})
 
     def needed(self, model: str) -> Price:
         """The price of this model; raises ``InputError`` where the table has none."""
@@ -60,6 +65,6 @@ def _price(table: Any, place: str) -> Price:
     if missing := [key for key in _REQUIRED if key not in table]:
         raise InputError(f"{place} has no {missing[0]}; add it, 0 where it costs nothing")
     for key, value in table.items():
-        if type(value) not in (int, float) or not isfinite(value) or value < 0:
-            raise InputError(f"{place}: {key} is {value!r}; write US dollars, 0 or more")
+        if type(value) not in (int, float) or not isfinite(value) or not 0 <= value <= _MOST:
+            raise InputError(f"{place}: {key} is {value!r}; write US dollars, 0 to {_MOST:,.0f}")
     return Price(**{key: float(value) for key, value in table.items()})

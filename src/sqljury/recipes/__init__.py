@@ -148,6 +148,8 @@ def _adapter() -> TypeAdapter[Recipe]:
 
 def _problem(error: Mapping[str, Any]) -> str:
     """One line on a validation error: the key, what its value may be, and the wrong value."""
+    if not error["loc"]:  # a text that no encoding has bytes for
+        return str(error["msg"])
     keys = [key for key in error["loc"] if isinstance(key, str)]
     key, kind, value = ".".join(keys), error["type"], error["input"]
     part = _PARTS[keys[0]] if len(keys) > 1 else Recipe

@@ -9,7 +9,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -141,6 +141,13 @@ def test_markdown_is_not_steered_by_content(two: dict[str, Any]) -> None:
     assert "| dev-0003 | How many dogs? |" in shown
 
 
+def test_markdown_has_the_course_of_a_long_curve_alone(two: dict[str, Any]) -> None:
+    two["runs"][0]["risk"]["points"] = [(place / 10, 20.0, 1 - place / 1000) for place in range(1, 1001)]
+    table = text.markdown(two).partition("| answered, % |")[2].partition("\n\n")[0].splitlines()
+    assert len(table) == 2 + 21
+    assert (table[2].split()[1], table[-1].split()[1]) == ("0.1", "100.0")
+
+
 def test_reports_that_cannot_be_made(hostile: Path, tmp_path: Path) -> None:
     first = finished(hostile, tmp_path / "first", RIGHT)
     with pytest.raises(InputError, match="first is named twice"):
@@ -190,8 +197,34 @@ def test_both_forms_name_the_ways_to_choose_alike(two: dict[str, Any]) -> None:
     assert [[name for name in names if name not in one] for one in shown] == [[], []]
 
 
-def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:
-    """Chromium opens the page from disk, narrow and dark, without an error, a request or a scroll bar below it."""
+CONTRAST = """() => {
+  const light = (text) => { const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map((one) => one / 255)
+    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (one) => { const own = getComputedStyle(one).backgroundColor;
+    return !one.parentElement || !own.endsWith(", 0)") ? own : behind(one.parentElement); };
+  const weak = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const texts = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!texts || !one.getClientRects().length || one.closest(".skip, script, style, option")) continue;
+    const style = getComputedStyle(one);
+    const [a, b] = [light(one.closest("svg") ? style.fill : style.color), light(behind(one))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) weak.push(one.outerHTML.slice(0, 80));
+  }
+  return weak;
+}"""
+"""Visible texts of less contrast than WCAG's 4.5 to 1."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_report_in_a_browser(
+    two: dict[str, Any], tmp_path: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    """Chromium opens the page from disk without an error, a request or a scroll bar below it; every text is readable.
+
+    Tables that are too wide scroll by themselves, and their first column stays with at least one more in sight.
+    """
     playwright = pytest.importorskip("playwright.sync_api")
     chromium = Path("/usr/bin/chromium")
     if not chromium.is_file():
@@ -200,7 +233,7 @@ def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:
     file.write_text(page.html(two))
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=str(chromium), args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 400, "height": 800}, color_scheme="dark")
+        opened = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         said: list[str] = []
         opened.on("console", lambda message: said.append(message.text))
         opened.on("pageerror", lambda error: said.append(str(error)))
@@ -215,6 +248,13 @@ def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:
         assert opened.locator("details.q").count() == 1
         opened.locator("details.q summary").first.click()
         assert "</script>" in opened.locator("details.q pre").last.inner_text()
-        assert opened.evaluate("document.documentElement.scrollWidth") <= 400
+        opened.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened.evaluate(CONTRAST) == []
+        for table in opened.locator("main > section .scroll").all():
+            first, second = (table.locator("thead th").nth(at).bounding_box() for at in (0, 1))
+            assert second["x"] + second["width"] <= width
+            table.evaluate("one => { one.scrollLeft = 1000 }")
+            assert table.locator("thead th").first.bounding_box()["x"] == first["x"]
         assert said == []
         browser.close()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from sqljury.bench.costs import RunCost
+from sqljury.bench.costs import RunCost, in_flight
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Source, StoredRun, sources
 from sqljury.evaluation.report import STEPS, share_of
 from sqljury.evaluation.risk import risk
-from sqljury.evaluation.run_folder import Record
+from sqljury.evaluation.run_folder import IN_FLIGHT, Record
 from sqljury.evaluation.scores import features
 from sqljury.evaluation.verdicts import DEVIATIONS
 from sqljury.experiments.ablation import ablation
@@ -21,6 +21,11 @@ from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
 
 _NAMED: Final = (
     "seed",
+    "batch",
+    IN_FLIGHT,
+    "others",
+    "weights",
+    "refined",
     "sqljury",
     "code",
     "prompts",
@@ -45,6 +50,7 @@ def figures(run: StoredRun, records: Mapping[str, Record], cost: RunCost) -> dic
         "recipe": run.recipe.name,
         "model": run.described["model"],
         "settings": {key: run.described[key] for key in _NAMED if run.described.get(key) is not None},
+        "in_flight": in_flight(run.described),
         "questions": len(questions),
         "faults": [list(fault) for fault in run.faults],
         "accuracy": share_of(one.right(one.sql) for one in questions).figures(),

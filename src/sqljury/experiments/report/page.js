@@ -150,8 +150,8 @@ function mark(run) {
 
 function row(question) {
   const run = question.runs.find(Boolean);
-  const meta = [question.id, question.db, question.level, run ? `${run.seconds.toFixed(1)} s` : "",
-    run && run.confidence !== undefined ? `${Math.round(100 * run.confidence)} %` : ""].filter(Boolean).join(" · ");
+  const meta = [question.id, question.db, question.level, run ? `${run.seconds.toFixed(1)}\u00a0s` : "",
+    run && run.confidence !== undefined ? `${Math.round(100 * run.confidence)}\u00a0%` : ""].filter(Boolean).join(" · ");
   const summary = make("summary", {}, ...question.runs.map(mark), make("span", { class: "what" }, question.text),
     make("span", { class: "meta" }, meta));
   const item = make("details", { class: "q" }, summary);
@@ -201,7 +201,8 @@ function groups(run) {
     own.get(one.query).push({ ...one, number: at + 1 });
   });
   const holdsAnswer = (own) => run.answer !== null && own.has(run.answer);
-  const ordered = [...grouped].sort((a, b) => holdsAnswer(b[1]) - holdsAnswer(a[1]) || (a[0] === "failed") - (b[0] === "failed"));
+  const ordered = [...grouped].sort((a, b) => holdsAnswer(b[1]) - holdsAnswer(a[1]) ||
+    (a[0] === "failed") - (b[0] === "failed") || a[0] - b[0]);
   return ordered.map(([key, own]) => {
     const count = [...own.values()].reduce((sum, listed) => sum + listed.length, 0);
     const scores = run.choice && run.choice.scores && key !== "failed" ? run.choice.scores[key] : undefined;

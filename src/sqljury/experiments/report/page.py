@@ -115,7 +115,8 @@ def _card(run: Mapping[str, Any]) -> str:
         if faults
         else ""
     )
-    median = f"median {seconds['p50']:.1f} s a question, 90 % within {seconds['p90']:.1f} s{dollars}"
+    at_once = f", {run['in_flight']} in flight at once" if run["in_flight"] > 1 else ""
+    median = f"median {seconds['p50']:.1f} s a question, 90 % within {seconds['p90']:.1f} s{at_once}{dollars}"
     interval = f"{share['low']:.1f} to {share['high']:.1f} with 95 % confidence"
     return (
         f'<section class="card"><h2>{escape(run["label"])}</h2>'
@@ -263,6 +264,11 @@ def _cost(run: Mapping[str, Any]) -> Iterator[str]:
             yield _figure(title, svg.histogram(run["distributions"][figure], title, unit))
     yield table(("", *COST_HEAD), cost_rows(run["cost"]))
     yield table(SPREAD_HEAD, spread_rows(run["cost"]))
+    if missing := run["cost"]["missing"]:
+        yield (
+            f'<p class="dim">{missing:,} calls of answered questions are not in calls.jsonl; steps, models and '
+            "dollars are without them.</p>"
+        )
 
 
 _QUESTIONS: Final = """<section id="questions"><h2>Questions</h2>

@@ -12,6 +12,7 @@ BEGINS: Final = "<!-- sqljury report -->\n"
 """The first line of every report, by which an earlier one is known."""
 
 _LISTED: Final = 100
+_POINTS: Final = 21
 _SLICES: Final = {"hardness": "hardness", "joins": "joins in gold", "clause": "clause of gold", "database": "database"}
 
 
@@ -49,7 +50,7 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
     regions = ((" + ".join(one["solved_by"]) or "none", one["questions"]) for one in run["overlap"]["regions"])
     yield from _table(("solved by exactly", "questions"), regions)
     if run["risk"] is not None:
-        points = ((f"{x:.1f}", f"{y:.1f}", f"{sure:.3f}") for x, y, sure in run["risk"]["points"])
+        points = ((f"{x:.1f}", f"{y:.1f}", f"{sure:.3f}") for x, y, sure in _some(run["risk"]["points"]))
         yield from _table(("answered, %", "wrong, %", "least confidence"), points)
         yield f"Mean share wrong over all coverages {run['risk']['area']:.1f} %, in random order "
         yield f"{run['risk']['area_random']:.1f} %; expected calibration error {run['risk']['error']:.1f} points."
@@ -67,6 +68,13 @@ def _changed(first: str, second: str, one: Mapping[str, Any], texts: Mapping[str
         yield from _table((name, "question"), ((id_, texts[id_]) for id_ in one[name][:_LISTED]))
         if len(one[name]) > _LISTED:
             yield f"and {len(one[name]) - _LISTED} more; JSON has all."
+
+
+def _some(points: Sequence[Any]) -> Sequence[Any]:
+    """A curve's points, or so many of them, at even distances, that a reader sees its course; JSON has all."""
+    if len(points) <= _POINTS:
+        return points
+    return [points[round(place * (len(points) - 1) / (_POINTS - 1))] for place in range(_POINTS)]
 
 
 def _share(one: Mapping[str, Any]) -> tuple[str, str, int]:
