@@ -174,9 +174,11 @@ def measured(port: int, process: int, count: int, seconds: float, numbers: Itera
     before, used, began = memory(process), processor(process), time.monotonic()
     load = asyncio.run(clients(port, count, seconds, numbers))
     took, answers = time.monotonic() - began, sum(map(len, load.seconds.values()))
-    parts = [(after - earlier) / took for earlier, after in zip(used, processor(process), strict=True)]
+    parts = [after - earlier for earlier, after in zip(used, processor(process), strict=True)]
+    each = [1000 * part / max(1, answers) for part in parts]
     print(f"{count} clients: {answers / took:.2f} answers a second; {load}")
-    print("  processors used: server {:.2f}, its SQLite workers {:.2f}, clients {:.2f}".format(*parts))
+    told = "server {:.1f}, its SQLite workers {:.1f}, clients {:.1f}".format(*each)
+    print(f"  ms of processor time an answer: {told}; together {sum(parts) / took:.2f} processors")
     print(f"  memory {before:.0f} MB before, {memory(process):.0f} after; load {os.getloadavg()[0]:.1f}", flush=True)
     return answers / took
 
