@@ -28,7 +28,7 @@ from sqljury.errors import DatasetError
 from sqljury.keys import known_schema
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, rewrite
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.stages.repair.meaning import Content, as_meant, doubts
 from sqljury.types import Candidate, Limits, Question, Schema, Task
 
@@ -48,7 +48,7 @@ def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context
         candidate = Candidate(sql, "direct", result=db.execute(sql, context.limits))
         asked = Asked(task.question, schema, Content(schema, context), failed=not candidate.result.ok)
         for rule in RULES if candidate.result.ok else FOR_ERRORS:
-            proposed[rule.__name__] += rewrite(sql, rule, asked) is not None
+            proposed[rule.__name__] += Rewriter(sql, asked).rewrite(rule) is not None
         began = time.perf_counter()
         meant = as_meant(candidate, task, context)
         remarks = doubts(meant, task, context)

@@ -92,7 +92,8 @@ def test_health_and_counters(serve: Serve) -> None:
 def test_an_unknown_address_and_a_wrong_method(serve: Serve) -> None:
     client = serve()
     assert client.get("/v1/nothing").json()["code"] == "not-found"
-    assert client.get("/v1/ask").status_code == 405
+    refused = client.get("/v1/ask")
+    assert (refused.status_code, refused.json()["detail"]) == (405, "this address takes POST, not GET")
     wrong = client.put("/v1/history")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET")
 

@@ -74,6 +74,7 @@ KEPT_CHARS: Final = 2_000
 MAX_COMPILED_STEPS: Final = 2_000_000
 """Estimated steps, where sqlglot is compiled (extra ``fast``) and cannot be metered."""
 
+_PLACES: Final = frozenset({"line", "col", "start", "end"})
 _POLL_STEPS: Final = 128  # some 4 ms
 _CHARS_PER_STEP: Final = 16
 _POLLED_CHARS: Final = 4096  # shorter texts are cut into words in some 20 ms
@@ -187,6 +188,8 @@ def _read(sql: str, dialect: str) -> exp.Expr:
     if len(read) != 1 or read[0] is None:
         raise errors.ParseError(f"{len(read)} statements where one is expected")
     check_writable(read[0], dialect)
+    for node in read[0].walk():  # places in the text are half the work of a copy, and nobody looks them up here
+        node._meta = {key: value for key, value in node.meta.items() if key not in _PLACES} or None
     return read[0]
 
 

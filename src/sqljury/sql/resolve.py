@@ -29,10 +29,11 @@ def find_table(schema: Schema, node: exp.Table) -> Table | None:
 
     A name without a schema that the default one lacks is looked up in the others, in their order, as engines do.
     """
-    named = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
-    wanted = [node.db.lower(), ""] if node.db else [""]
+    name, around = node.name.lower(), node.db.lower()
+    named = [table for table in schema.tables if bare_name(table).lower() == name]
+    wanted = [around, ""] if around else [""]
     match = next((table for group in wanted for table in named if table.schema.lower() == group), None)
-    return match if match is not None or node.db or not named else named[0]
+    return match if match is not None or around or not named else named[0]
 
 
 def bare_name(table: Table) -> str:
@@ -42,7 +43,8 @@ def bare_name(table: Table) -> str:
 
 def table_named(schema: Schema, name: str) -> Table | None:
     """The table of that full name in any case."""
-    return next((table for table in schema.tables if table.name.lower() == name.lower()), None)
+    lower = name.lower()
+    return next((table for table in schema.tables if table.name.lower() == lower), None)
 
 
 def column_names(schema: Schema) -> frozenset[str]:
@@ -64,7 +66,8 @@ def quoted_texts(tree: exp.Expr, names: Collection[str]) -> list[exp.Column]:
 
 def has_column(table: Table, name: str) -> bool:
     """Whether the table has a column of that name in any case."""
-    return any(column.name.lower() == name.lower() for column in table.columns)
+    lower = name.lower()
+    return any(column.name.lower() == lower for column in table.columns)
 
 
 class Sources:

@@ -204,6 +204,8 @@ def _names(schema: Schema) -> set[str]:
 
 def as_strings(tree: exp.Expr, schema: Schema) -> bool:
     """Turn quoted names that are not of a column, a table or an alias into strings; True if there were any."""
+    if not quoted_texts(tree, ()):
+        return False
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
     texts = list(quoted_texts(tree, known))

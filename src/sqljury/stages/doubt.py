@@ -179,18 +179,22 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
     if not is_english(task.question.text):
         return []
     names, asked, said = _names(task.known), question_words(task.question.text), _said(task)
-    listed, folded = _pieces_of(names), {name.casefold() for name in names}
     values = mentioned(task.question.text)  # without quotes they look like names
+
+    @cache
+    def listed() -> list[str]:
+        return _pieces_of(names)
 
     @cache
     def lacks(word: str) -> bool:
         named = not word.isdigit() and any(likeness(one, word) >= ALIKE for one in asked)
-        return named and word not in values and word not in said and not _known(word, listed)
+        return named and word not in values and word not in said and not _known(word, listed())
 
     @cache
     def lacking_in(sql: str) -> list[str]:
         if not any(lacks(word) for name in set(_WORD.findall(sql)) for word in pieces(name)):
             return []  # most queries need not be parsed
+        folded = {name.casefold() for name in names}
         unknown = [name for name in _named(sql, task.known) if name.casefold() not in folded]
         return [word for name in unknown for word in pieces(name) if lacks(word)]
 

@@ -85,6 +85,7 @@ def _handle_errors(app: FastAPI, server: Server) -> None:
         if error.status_code == 405:  # Starlette names the methods of the first route with this path only
             methods = (app.openapi_schema or {}).get("paths", {}).get(request.url.path, {})
             headers = {"Allow": ", ".join(sorted(map(str.upper, methods))) or headers.get("allow", "GET")}
+            detail = f"this address takes {headers['Allow']}, not {request.method[:20]}"
         return said(request, ProblemError(error.status_code, code, detail, headers))
 
     def by_validation(request: Request, error: Exception) -> Response:

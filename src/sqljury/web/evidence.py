@@ -25,7 +25,7 @@ def in_words(confidence: float | None) -> str:
 
 def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[str, Any]:
     """An answer for clients: ``Answer.to_dict`` with at most ``rows`` rows, and ``groups`` of equal results."""
-    made = replace(answer, rows=answer.rows[:rows]).to_dict()
+    made = replace(answer, rows=()).to_dict()  # result_json has them
     result = Result(answer.columns, answer.rows, answer.truncated)
     for candidate in made["candidates"]:
         if candidate["error"]:

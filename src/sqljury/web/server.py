@@ -77,13 +77,12 @@ def event(kind: str, data: Mapping[str, Any]) -> str:
     return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
 
 
-def the_server(request: Request) -> Server:
-    """The server that a request is for."""
-    server: Server = request.app.state.server
-    return server
+async def the_server(request: Request) -> Server:
+    """The server that a request is for; a coroutine, for FastAPI would have a thread call a function."""
+    return server_of(request)
 
 
-def the_client(request: Request) -> Client:
+async def the_client(request: Request) -> Client:
     """Who asks, by token or by the cookie of the page; raises ``ProblemError`` for nobody known."""
     client = known_client(request)
     if client is None:
@@ -92,9 +91,15 @@ def the_client(request: Request) -> Client:
     return client
 
 
+def server_of(request: Request) -> Server:
+    """The server that a request is for."""
+    server: Server = request.app.state.server
+    return server
+
+
 def known_client(request: Request) -> Client | None:
     """Who asks, None for nobody known."""
-    tokens = the_server(request).tokens
+    tokens = server_of(request).tokens
     if tokens is None:
         return LOCAL
     scheme, _, token = request.headers.get("authorization", "").partition(" ")

@@ -13,7 +13,7 @@ import pytest
 
 from sqljury.language.cues import extreme, ratio
 from sqljury.language.times import Span, relative
-from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, rewrite
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query, write
 from sqljury.sql.translate import restrictions
@@ -87,10 +87,12 @@ def cases() -> list[Any]:
 def rewritten(sql: str, dialect: str, question: str) -> str:
     failed = question.startswith("failed ")
     asked = Asked(Question(question.removeprefix("failed ")), schema(dialect), Content(), failed)
+    query = Rewriter(sql, asked)
     for rule in FOR_ERRORS if failed else RULES:
-        written = rewrite(sql, rule, asked)
+        written = query.rewrite(rule)
         if written is not None and written.change.sure:
             sql = written.sql
+            query = Rewriter(sql, asked)
     return sql
 
 
@@ -107,10 +109,23 @@ def test_pairs(dialect: str, question: str, before: str, expected: str) -> None:
     assert rewritten(after, dialect, question) == after, "a second time nothing changes"
 
 
+@pytest.mark.parametrize(("dialect", "question", "sql", "_"), cases())
+def test_a_rule_that_does_not_apply_leaves_the_tree_as_it_is(dialect: str, question: str, sql: str, _: str) -> None:
+    asked = Asked(
+        Question(question.removeprefix("failed ")), schema(dialect), Content(), question.startswith("failed ")
+    )
+    for rule in RULES:
+        tree = read_query(sql, dialect)
+        assert tree is not None
+        before = repr(tree)
+        change = rule(tree, asked)
+        assert (change is not None and change.sure) or repr(tree) == before, rule.__name__
+
+
 def test_fixed_dates_that_cannot_be_counted_are_doubted() -> None:
     asked = Asked(Question("How many orders were placed this week?"), schema("sqlite"), Content())
     sql = "SELECT COUNT(*) FROM orders WHERE shipped BETWEEN '2023-10-02' AND '2023-10-08'"
-    [written] = [one for rule in RULES if (one := rewrite(sql, rule, asked)) is not None]
+    [written] = [one for rule in RULES if (one := Rewriter(sql, asked).rewrite(rule)) is not None]
     assert written.sql == sql
     assert not written.change.sure
     assert written.change.reason.startswith('"this week" is counted from the day')
@@ -120,8 +135,8 @@ def test_fixed_dates_that_cannot_be_counted_are_doubted() -> None:
 def test_a_query_that_cannot_be_written_again_exactly_is_left_alone() -> None:
     asked = Asked(Question("How many orders were placed in the last 30 days?"), schema("mysql"), Content(), failed=True)
     sql = "SELECT COUNT(*) FROM orders WHERE shipped >= DATE('now', '-30 day')"  # the parser drops an argument
-    assert all(rewrite(sql, rule, asked) is None for rule in RULES)
-    assert rewrite("SELEC nothing", RULES[0], asked) is None
+    assert all(Rewriter(sql, asked).rewrite(rule) is None for rule in RULES)
+    assert Rewriter("SELEC nothing", asked).rewrite(RULES[0]) is None
 
 
 def test_a_rule_that_fails_leaves_the_query_alone() -> None:
@@ -129,7 +144,22 @@ def test_a_rule_that_fails_leaves_the_query_alone() -> None:
         raise OverflowError("date value out of range")
 
     asked = Asked(Question("How many orders?"), schema("sqlite"), Content())
-    assert rewrite("SELECT COUNT(*) FROM orders", fails, asked) is None
+    assert Rewriter("SELECT COUNT(*) FROM orders", asked).rewrite(fails) is None
+
+
+def test_rules_after_one_that_applied_or_failed_see_the_query_as_it_was() -> None:
+    def spoils(tree: exp.Query, asked: Asked) -> Change | None:
+        tree.selects[0].replace(exp.Literal.number(1))
+        raise ValueError("in the midst of it")
+
+    def limits(tree: exp.Query, asked: Asked) -> Change | None:
+        tree.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+        return Change("for this test")
+
+    asked = Asked(Question("How many orders?"), schema("sqlite"), Content())
+    query = Rewriter("SELECT COUNT(*) FROM orders", asked)
+    written = [query.rewrite(rule) for rule in (spoils, limits, limits)]
+    assert [one and one.sql for one in written] == [None, *["SELECT COUNT(*) FROM orders LIMIT 1"] * 2]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Rewrites of queries that run, but that their engine evaluates otherwise than the question means.
 
 Each rule takes the tree of a query, its question, and a way to ask the database for evidence. It rewrites the tree in
-place and returns the reason, or None. Nothing here runs the query itself.
+place and returns the reason, or None and the tree as it was. Nothing here runs the query itself.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury.sql.meaning.base import Asked, Change, Data
@@ -29,7 +28,7 @@ from sqljury.sql.translate import as_strings, literals, restrictions
 if TYPE_CHECKING:
     from sqljury.sql.meaning.base import Rule
 
-__all__ = ["BEFORE_VALUES", "DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
+__all__ = ["BEFORE_VALUES", "DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "Rewriter"]
 
 RULES: Final[tuple[Rule, ...]] = (
     now_texts,
@@ -76,35 +75,50 @@ class Rewrite(NamedTuple):
     change: Change
 
 
-@quiet()
-def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
-    """The query rewritten by a rule; None where it does not apply or sqlglot cannot write the query exactly."""
-    try:
-        original = _read(sql, asked.dialect)
-        if original is None:
+class Rewriter:
+    """One query, and its tree for rules one after another.
+
+    Rules that do not apply leave the tree as it is, so that it is read once, and again after a rule that applied.
+    """
+
+    def __init__(self, sql: str, asked: Asked) -> None:
+        self._sql, self._asked = sql, asked
+        self._tree: exp.Query | None = None
+        self._readable = True
+
+    @quiet()
+    def rewrite(self, rule: Rule) -> Rewrite | None:
+        """The query rewritten by a rule; None where it does not apply or sqlglot cannot write the query exactly."""
+        try:
+            tree = self._tree = self._tree or self._read()
+            if tree is None:
+                return None
+            change = rule(tree, self._asked)
+            if change is None or not change.sure:
+                return None if change is None else Rewrite(self._sql, change)
+            self._tree = None
+            return self._rewritten(tree, change)
+        except (errors.SqlglotError, *_FAULTS):  # a rule's own bug on an odd query must not cost the answer
+            self._tree = None
             return None
-        tree = original.copy()
-        if asked.dialect == "sqlite":
-            as_strings(tree, asked.schema)
-        change = rule(tree, asked)
-        if change is None or not change.sure:
-            return None if change is None else Rewrite(sql, change)
-        if not _is_exact(sql, original, asked.dialect):
+
+    def _read(self) -> exp.Query | None:
+        tree = read_query(self._sql, self._asked.dialect) if self._readable else None
+        self._readable = tree is not None
+        if tree is not None and self._asked.dialect == "sqlite":
+            as_strings(tree, self._asked.schema)
+        return tree
+
+    def _rewritten(self, tree: exp.Query, change: Change) -> Rewrite | None:
+        original, dialect = parse_one(self._sql, self._asked.dialect), self._asked.dialect
+        if not _is_exact(self._sql, original, dialect):
             return None
-        after = write(tree, asked.dialect)
-        lost = restrictions(original) - restrictions(parse_one(after, asked.dialect))
-    except (errors.SqlglotError, *_FAULTS):  # a rule's own bug on an odd query must not cost the answer
-        return None
-    return None if lost else Rewrite(after, change)
+        after = write(tree, dialect)
+        lost = restrictions(original) - restrictions(parse_one(after, dialect))
+        return None if lost else Rewrite(after, change)
 
 
-@lru_cache(maxsize=32)
-def _read(sql: str, dialect: str) -> exp.Query | None:
-    """The tree of a query, which every rule takes a copy of."""
-    return read_query(sql, dialect)
-
-
-def _is_exact(sql: str, tree: exp.Query, dialect: str) -> bool:
+def _is_exact(sql: str, tree: exp.Expr, dialect: str) -> bool:
     """Whether the query is the same when it is read and written: sqlglot drops arguments that it does not know."""
     written = write(tree, dialect)
     again = write(parse_one(written, dialect), dialect)

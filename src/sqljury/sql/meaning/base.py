@@ -64,7 +64,7 @@ class Change(NamedTuple):
 
 if TYPE_CHECKING:
     Rule = Callable[[exp.Query, Asked], Change | None]
-    """Rewrites the tree of a query in place; None where it does not apply, and then the tree is not to be used."""
+    """Rewrites the tree of a query in place; None where it does not apply, and then the tree is as it was."""
 
 
 class Held(NamedTuple):

@@ -17,7 +17,7 @@ from sqljury.errors import CancelledError, QueryError
 from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
-from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, rewrite
+from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
@@ -54,13 +54,15 @@ def apply_rules(candidate: Candidate, task: Task, context: Context, rules: Seque
         return candidate
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
+    query = Rewriter(candidate.sql, asked)
     for rule in rules:
-        written = rewrite(candidate.sql, rule, asked)
+        written = query.rewrite(rule)
         if written is None or not written.change.sure:
             continue
         result = data.run(written.sql, candidate.result.seconds)
         if _differs(candidate.result, result) and (result.rows or written.change.may_empty):
             candidate = _rewritten(candidate, written.sql, result, written.change.reason)
+            query = Rewriter(candidate.sql, asked)
     return candidate
 
 
@@ -70,7 +72,8 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
         return ()
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
-    written = (rewrite(candidate.sql, rule, asked) for rule in DOUBTING)
+    query = Rewriter(candidate.sql, asked)
+    written = map(query.rewrite, DOUBTING)
     reasons = (rewritten.change.reason for rewritten in written if rewritten is not None and not rewritten.change.sure)
     return (*(plain(reason, _REASON) for reason in reasons), *_day(candidate, task.known, data))
 
@@ -86,7 +89,7 @@ def meant_to_run(candidate: Candidate, task: Task, context: Context) -> Candidat
     asked = Asked(task.question, task.known, data, failed=True)
     sql, reasons = candidate.sql, list[str]()
     for rule in FOR_ERRORS:
-        written = rewrite(sql, rule, asked)
+        written = Rewriter(sql, asked).rewrite(rule)
         if written is not None and written.change.sure:
             sql = written.sql
             reasons.append(written.change.reason)

@@ -59,8 +59,8 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
     order the likeliest. A candidate without log-probability ranks by its index, the earlier first.
     """
     members = [index for index, candidate in enumerate(candidates) if candidate.group == group]
-    if not members:
-        return None
+    if len(members) < 2:
+        return members[0] if members else None
     exact = {index: canonical(candidates[index].result.rows, VOTES) for index in members}
     votes = _weights((exact[index], candidates[index]) for index in members)
     return max(members, key=lambda index: (votes[exact[index]], _rank(candidates, index)))

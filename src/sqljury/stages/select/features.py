@@ -184,6 +184,8 @@ def overlaps(candidates: Sequence[Candidate], chosen: Mapping[int, int]) -> dict
     """
     sizes = {group: total_weight(candidates[index] for index in members(candidates, group)) for group in chosen}
     whole = total_weight(candidates)
+    if len(chosen) < 2:
+        return {group: size / whole for group, size in sizes.items()}
     cells = {group: _cells(candidates[index].result) for group, index in chosen.items()}
     return {
         group: sum(sizes[other] * (1.0 if other == group else _overlap(own, cells[other])) for other in cells) / whole
