@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,19 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 WEIGHTS = {name: models.path(name) for name in models.CATALOGUE}
 """Where the weights lie in the user's cache, read before any test gets a cache of its own."""
+MEMORY = Path("/dev/shm")  # noqa: S108
+MEMORY_BYTES = 2 << 30
+
+
+def pytest_configure() -> None:
+    """Have the tests' folders in memory where the system keeps files there.
+
+    Tests make thousands of small databases and runs, each of which is written through to the disk several times.
+    """
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # some tests write programs
+        return
+    if shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
