@@ -30,12 +30,13 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
+# Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
 pytest: $(VENV)/.dev
 	$(BIN)/sqljury models pull
 	$(BIN)/sqljury models pull smollm2-135m
 	$(BIN)/sqljury models pull gemma-3-270m
 	$(BIN)/python -m pytest -m "weights or train"
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (weights or train)"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
 
 # The documentation as a site in build/site; a link that leads nowhere is an error.
 docs: $(VENV)/.dev

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,16 +19,51 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 WEIGHTS = {name: models.path(name) for name in models.CATALOGUE}
 """Where the weights lie in the user's cache, read before any test gets a cache of its own."""
+LONGEST = (
+    "docs/test_docs_commands.py",
+    "bench/test_tune.py",
+    "cli/test_bench_run.py",
+    "parallel/test_cluster.py",
+    "experiments/papers/test_reproduce.py",
+    "experiments/papers/test_papers_registry.py",
+    "train/test_train_cli.py",
+    "train/test_train_replay.py",
+    "cli/test_bench.py",
+    "cli/test_bench_engines.py",
+    "evaluation/test_evaluation.py",
+    "mcp/test_mcp_attacks.py",
+    "db/test_duckdb_hostile.py",
+    "metrics/match/test_esm.py",
+)
+"""Files that take the most seconds, the longest first: begun last, one keeps its worker when the others have ended."""
+MEMORY = Path("/dev/shm")
+MEMORY_BYTES = 2 << 30
+
+
+def pytest_configure() -> None:
+    """Have the tests' folders in memory where the system keeps files there.
+
+    Tests make thousands of small databases and runs, each of which is written through to the disk several times.
+    """
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # some tests write programs
+        return
+    if shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what cannot run here. CI fetches weights and libraries, so there a test without them runs, and fails."""
+    """Put the longest files first, and skip what cannot run here.
+
+    CI fetches weights and libraries, so there a test without them runs, and fails.
+    """
     weights = [name for name, path in WEIGHTS.items() if not path.is_file()]
     libraries = [name for name in gguf_base.LIBRARIES if find_spec(name) is None]
     missing = {
         "weights": weights and f"no weights of {', '.join(weights)}; run: make pytest",
         "train": libraries and f"without {', '.join(libraries)}; run: make test-all",
     }
+    places = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
     for item in items:
         for mark, reason in missing.items():
             if reason and not os.environ.get("CI") and item.get_closest_marker(mark):

@@ -7,7 +7,8 @@ import io
 import os
 import signal
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -129,7 +130,7 @@ def _guarded(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
-    command = get_command(app)
+    command = _command()
     try:
         traces.export_by_environment()
         with command.make_context("sqljury", arguments) as context:
@@ -145,6 +146,12 @@ def _run(arguments: list[str]) -> int:
         terminal.say(str(error))
         return error.exit_code
     return 0
+
+
+@cache
+def _command() -> Any:  # Typer says a class of its own copy of Click, which has no public name
+    """The parser of the command line; Typer reads the signatures of all commands anew each time it is asked."""
+    return get_command(app)
 
 
 def _named(error: OSError) -> bool:

@@ -30,6 +30,7 @@ from sqljury.sql.compare import VOTES, same
 from sqljury.types import Schema
 
 FILE: Final = "gold.jsonl"
+_PROGRAM: Final = version("sqljury")  # once: the metadata of the package is read from its file each time
 
 OUTCOMES: Final = {
     "equal": "gives the same result",
@@ -191,7 +192,7 @@ def _digest(example: Example, databases: Databases) -> str:
         stamp = [file.st_size, file.st_mtime_ns]
     except OSError:
         stamp = []
-    inputs = [version("sqljury"), databases.engine.name, example.gold_sql, *stamp]
+    inputs = [_PROGRAM, databases.engine.name, example.gold_sql, *stamp]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32]
 
 

@@ -35,6 +35,7 @@ from sqljury.sql.scan import text_fault
 from sqljury.types import Limits, QueryFailure, Result
 
 VERDICTS: Final = "verdicts.jsonl"
+_PROGRAM: Final = version("sqljury")  # once: the metadata of the package is read from its file each time
 
 DEVIATIONS: Final = {
     "fails": "no query, or one that fails",
@@ -155,7 +156,7 @@ class Work:
 
     def digest(self) -> str:
         """A hash of all that the verdicts depend on but the database's file."""
-        inputs = [version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS)]
+        inputs = [_PROGRAM, self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS)]
         inputs += [self.engine.settings] if self.engine.copies else []
         return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 

@@ -10,6 +10,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 from typing import Any, Final, NamedTuple, get_args
 
@@ -340,9 +341,10 @@ def _readings(word: str, known: set[str], letters: dict[str, list[str]]) -> list
     return [*expansions, (word, 0.8)]
 
 
-def _common_words() -> list[str]:
+@cache
+def _common_words() -> tuple[str, ...]:
     """The most frequent whole words of the embedding model, singular."""
     words = (
         word for word in embed.whole_words() if len(word) > 3 and word.isascii() and word.isalpha() and word.islower()
     )
-    return list(dict.fromkeys(singular(word) for word in words))[:_KNOWN]
+    return tuple(dict.fromkeys(singular(word) for word in words))[:_KNOWN]
