@@ -316,7 +316,9 @@ def _connect_problem(url: str, text: str) -> DatabaseError:
             detail = one_line(text).rpartition("FATAL: ")[2] if "FATAL: " in text else ""
             return DatabaseNotFoundError(f"{url}: {detail}; {advice}" if detail else f"{url}: {advice}")
     if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
-        return NotADatabaseError(f"{url}: what answers there is not a PostgreSQL server, or one that stops; check host and port")
+        return NotADatabaseError(
+            f"{url}: what answers there is not a PostgreSQL server, or one that stops; check host and port"
+        )
     return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
 
 
