@@ -2,6 +2,9 @@
 
 Zhong et al. 2020, section 4.2: operators, constants, aggregates, DISTINCT, set operations and joins are changed one at
 a time, and conditions, orders and limits dropped. A neighbour may mean the same as gold, or not run at all.
+
+``misreadings`` are the other mistakes that writers make: the query of another question on the same tables, with
+another column, a column too many, or one too few.
 """
 
 from __future__ import annotations
@@ -10,8 +13,10 @@ import random
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from sqljury.sql.parse import exp, quiet
+from sqljury.sql.parse import errors, exp, quiet
+from sqljury.sql.resolve import column_names, owner
 from sqljury.sql.tree import DIALECT, tree_of
+from sqljury.types import Schema
 
 MAX_NEIGHBOURS: Final = 16
 
@@ -65,18 +70,76 @@ def neighbours(sql: str, columns: Collection[str] = (), limit: int = MAX_NEIGHBO
     return tuple(listed)
 
 
+@quiet()
+def misreadings(sql: str, schema: Schema) -> tuple[str, ...]:
+    """Queries with another column of the same table and type, a column too many, or one too few.
+
+    Columns that join tables stay. Returns nothing where sqlglot cannot read and write the query.
+    """
+    tree = tree_of(sql, column_names(schema))
+    if tree is None:
+        return ()
+    try:
+        variants = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _misread(tree, schema))
+        variants.pop(tree.sql(dialect=DIALECT), None)
+    except (errors.SqlglotError, ValueError):
+        return ()
+    return tuple(variants)
+
+
+def _misread(tree: exp.Expr, schema: Schema) -> Iterator[exp.Expr]:
+    """The tree with one column changed, or one taken from or added to what it selects."""
+    for number, node in enumerate(tree.walk()):
+        if isinstance(node, exp.Column) and node.find_ancestor(exp.Join) is None:
+            for other in _alike(node, schema):
+                yield _replaced(tree, number, exp.column(other, node.table or None))
+        elif isinstance(node, exp.Select):
+            listed = node.expressions
+            for left_out in range(len(listed)) if len(listed) > 1 else ():
+                fewer = [part.copy() for at, part in enumerate(listed) if at != left_out]
+                yield _replaced(tree, number, _with(node, "expressions", fewer))
+            if node is tree and (more := _one_more(node, schema)) is not None:
+                yield more
+
+
+def _alike(column: exp.Column, schema: Schema) -> Iterator[str]:
+    """The other columns of a column's table that have its type."""
+    if (found := owner(column, schema)) is not None:
+        [kind] = {one.type.lower() for one in found[1].columns if one.name.lower() == column.name.lower()}
+        for other in found[1].columns:
+            if other.type.lower() == kind and other.name.lower() != column.name.lower():
+                yield other.name
+
+
+def _one_more(select: exp.Select, schema: Schema) -> exp.Select | None:
+    """The SELECT with the next column of the table of its last one."""
+    last = select.expressions[-1].unalias() if select.expressions else None
+    found = owner(last, schema) if isinstance(last, exp.Column) else None
+    if found is None:
+        return None
+    taken = {part.alias_or_name.lower() for part in select.expressions}
+    other = next((one.name for one in found[1].columns if one.name.lower() not in taken), None)
+    if other is None:
+        return None
+    listed = [part.copy() for part in select.expressions]
+    return _with(select, "expressions", [*listed, exp.column(other, last.table or None)])
+
+
 def _changed(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The tree with one node changed, for every node and every change."""
     for number, node in enumerate(tree.walk()):
         for replacement in _replacements(node):
-            copy = tree.copy()
-            # Equal trees are walked in the same order.
-            target = next(other for at, other in enumerate(copy.walk()) if at == number)
-            if target is copy:
-                yield replacement
-            else:
-                target.replace(replacement)
-                yield copy
+            yield _replaced(tree, number, replacement)
+
+
+def _replaced(tree: exp.Expr, number: int, replacement: exp.Expr) -> exp.Expr:
+    """A copy of the tree with the node of a number, in the order of ``walk``, replaced."""
+    copy = tree.copy()
+    target = next(node for at, node in enumerate(copy.walk()) if at == number)  # equal trees have one order
+    if target is copy:
+        return replacement
+    target.replace(replacement)
+    return copy
 
 
 def _replacements(node: exp.Expr) -> Iterator[exp.Expr]:
