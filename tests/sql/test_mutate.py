@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.sql.mutate import neighbours
+from sqljury.sql.mutate import misreadings, neighbours
 from sqljury.sql.tree import facts_of, tree_of
+from sqljury.types import Column, Schema, Table
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,37 @@ def test_constants_and_linked_columns() -> None:
     facts = facts_of([tree])
     assert facts.constants == {"b": ("red",), "c": (1, 2.5), "d": ("an",), "e": (3,)}
     assert facts.linked == {frozenset({"x", "y"})}
+
+
+PETS = Schema(
+    "pets",
+    "sqlite",
+    (
+        Table("pet", (Column("name", "TEXT"), Column("kind", "text"), Column("age", "INT"), Column("owner", "INT"))),
+        Table("owner", (Column("id", "INT"), Column("city", "TEXT"))),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT name FROM pet", {"SELECT kind FROM pet", "SELECT name, kind FROM pet"}),
+        ("SELECT avg(age) FROM pet", {"SELECT AVG(owner) FROM pet"}),
+        (
+            "SELECT T2.city, T1.name FROM pet AS T1 JOIN owner AS T2 ON T1.owner = T2.id",
+            {
+                "SELECT T1.name FROM pet AS T1 JOIN owner AS T2 ON T1.owner = T2.id",
+                "SELECT T2.city FROM pet AS T1 JOIN owner AS T2 ON T1.owner = T2.id",
+                "SELECT T2.city, T1.kind FROM pet AS T1 JOIN owner AS T2 ON T1.owner = T2.id",
+                "SELECT T2.city, T1.name, T1.kind FROM pet AS T1 JOIN owner AS T2 ON T1.owner = T2.id",
+            },
+        ),
+        ('SELECT count(*) FROM pet WHERE kind = "dog"', {"SELECT COUNT(*) FROM pet WHERE name = 'dog'"}),
+        ("SELECT count(*) FROM pet", set()),
+        ("SELECT x FROM pet", set()),
+        ("no query", set()),
+    ],
+)
+def test_a_misread_query_has_another_column_one_more_or_one_less(sql: str, expected: set[str]) -> None:
+    assert set(misreadings(sql, PETS)) == expected

@@ -135,6 +135,14 @@ BothOrders = Annotated[
 Independent = Annotated[
     bool, typer.Option("--independent", help="Show one query at a time, correct or not, for critic.")
 ]
+Mistakes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="PAIRS",
+        help="For pairwise, without a run: so many pairs of a question, its gold query against mistakes in it.",
+    ),
+]
 Writer = Annotated[
     str | None,
     typer.Option(
@@ -166,6 +174,7 @@ def data(
     keep_suspects: KeepSuspects = False,
     both_orders: BothOrders = False,
     independent: Independent = False,
+    mistakes: Mistakes = None,
     model: Writer = None,
     processes: ProcessesOption = 1,
     cluster: ClusterOption = None,
@@ -180,11 +189,12 @@ def data(
     from sqljury.train.leaks import SetQuestion
     from sqljury.train.replay import replay_all
 
-    of_runs = kind in (*JUDGES, Kind.SELECTOR) or (kind is Kind.GENERATOR and bool(run))
+    judges = kind in (*JUDGES, Kind.SELECTOR) and not mistakes
+    of_runs = judges or (kind is Kind.GENERATOR and bool(run))
     given: dict[str, Any] = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--run": run}
     given |= {"--gold": gold, "--gold always": gold is GoldUse.ALWAYS, "--per-question": per_question, "--model": model}
     given |= {"--tables": shown, "--extra-tables": extra_tables, "--keep-suspects": keep_suspects}
-    given |= {"--both-orders": both_orders, "--independent": independent}
+    given |= {"--both-orders": both_orders, "--independent": independent, "--mistakes": mistakes}
     _check_options(kind, given, of_runs=of_runs)
     chosen = recipes.load(recipe)
     subset.subset(databases, without_databases)  # before anything is read: it may be refused
@@ -240,6 +250,11 @@ def _examples(
         return linker_examples(cast("Sequence[Example]", asked), recipe.schema, crew)
     if kind is Kind.GENERATOR:
         return _written(asked, recipe, seed, given, crew)
+    if pairs := given["--mistakes"]:
+        from sqljury.train.data_mistakes import mistake_examples
+
+        examples = cast("Sequence[Example]", asked)
+        return mistake_examples(examples, recipe, seed, pairs, crew, both_orders=given["--both-orders"])
     replayed = cast("Iterable[Replayed]", asked)
     if kind is Kind.SELECTOR:
         return _programs(replayed, recipe, seed, given["--model"], both_orders=given["--both-orders"])
@@ -265,7 +280,11 @@ def _check_options(kind: Kind, given: Mapping[str, object], *, of_runs: bool) ->
     """Raise ``InputError`` for a given option that such sets do not have."""
     from sqljury.errors import InputError
 
-    allowed = _WRITER | {"--run", "--gold", "--gold always"} if of_runs and kind is Kind.GENERATOR else _OPTIONS[kind]
+    allowed = _OPTIONS[kind]
+    if of_runs and kind is Kind.GENERATOR:
+        allowed = _WRITER | {"--run", "--gold", "--gold always"}
+    elif kind is Kind.PAIRWISE and not of_runs:
+        allowed = _GOLD | {"--mistakes", "--both-orders"}
     for name, value in given.items():
         if value and name not in allowed:
             made = "from runs" if of_runs else "from gold queries"

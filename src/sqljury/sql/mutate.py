@@ -114,8 +114,7 @@ def _alike(column: exp.Column, schema: Schema) -> Iterator[str]:
 def _one_more(select: exp.Select, schema: Schema) -> exp.Select | None:
     """The SELECT with the next column of the table of its last one."""
     last = select.expressions[-1].unalias() if select.expressions else None
-    found = owner(last, schema) if isinstance(last, exp.Column) else None
-    if found is None:
+    if not isinstance(last, exp.Column) or (found := owner(last, schema)) is None:
         return None
     taken = {part.alias_or_name.lower() for part in select.expressions}
     other = next((one.name for one in found[1].columns if one.name.lower() not in taken), None)
