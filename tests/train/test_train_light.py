@@ -24,7 +24,7 @@ from sqljury.llm.open import open_model
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.resources import LOCK
 from sqljury.stages.select.base import groups
-from sqljury.stages.select.features import features, names
+from sqljury.stages.select.features import JUDGED, features, names
 from sqljury.stages.select.light import FORMAT, Weights, read, shares
 from sqljury.stages.select.scorers import Scorer
 from sqljury.stages.weights import save
@@ -181,6 +181,40 @@ def test_what_differs_in_few_questions_is_not_learned_from() -> None:
     scales = {name: weights.card["importance"][name] / weights.weights[name] for name in weights.weights}
     assert scales["bounded"] == pytest.approx(MIN_SCALE, rel=1e-3)  # its spread is 0.15: no more weight for that
     assert scales["missing"] > 0.8
+
+
+def with_judge(questions: Sequence[RatedQuestion], noise: float = 0.8) -> list[RatedQuestion]:
+    """The questions with scores of a judge that tends to prefer the right group."""
+    drawn = random.Random(3)
+
+    def judged(one: RatedQuestion) -> RatedQuestion:
+        scores = [float(number in one.correct) + drawn.gauss(0, noise) for number in range(len(one.groups))]
+        groups = (group | {JUDGED: score} for group, score in zip(one.groups, scores, strict=True))
+        return replace(one, groups=tuple(groups))
+
+    return [judged(one) for one in questions]
+
+
+def test_beside_weights_that_stay_the_trust_in_a_judge_is_learned() -> None:
+    start = train(made_up(400, 20))
+    few = with_judge(made_up(60, 12, seed=5))
+    weights = train(few, start=start)
+    ratios = [weights.weights[name] / weight for name, weight in start.weights.items() if abs(weight) > 0.01]
+    assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.01)
+    assert ratios[0] > 0
+    assert weights.weights[JUDGED] > 0
+    assert set(weights.card["importance"]) == {"start", JUDGED}
+    figures, before = weights.card["held_out"], weights.card["start"]
+    assert before["digest"] == start.digest
+    assert figures["ex"]["right"] > before["ex"]["right"]
+    assert figures["log_loss"] < before["log_loss"]
+    assert train(few, start=start) == weights
+
+
+def test_a_judge_that_knows_nothing_leaves_the_weights_as_they_were() -> None:
+    start = train(made_up(400, 20))
+    weights = train(with_judge(made_up(100, 10, seed=5), noise=1000.0), start=start)
+    assert abs(weights.weights[JUDGED]) * 1000 < 0.5
 
 
 def test_votes_are_not_overruled_by_a_judge_that_only_harms() -> None:
@@ -378,6 +412,12 @@ def test_two_judges_share_the_databases_of_a_run(moved: Path, train_run: Path) -
     assert {bool(question.opinions.judge) for question in scored(run, *names)} == {True}
     with pytest.raises(InputError, match="has no scores in the choices that are named"):
         scored(run, "tournament-one")
+    kept = train_from_runs([run], None, [], scores=["tournament-one"], start=read(), within=half)
+    assert kept.card["databases"] == 3
+    assert kept.sketch == read().sketch
+    for scores, start in (((), read()), (names, replace(read(), weights={JUDGED: 1.0}, scorer=Scorer("tournament")))):
+        with pytest.raises(InputError, match="name the scores, and weights that have none yet"):
+            train_from_runs([run], None, [], scores=scores, start=start)
     assert stored_scores([run], ["tournament-*"]) == stored_scores([run], names)
     weights = train_from_runs([run], None, [], scores=names)
     assert weights.scorer is None  # both judges prefer a position, so that all comparisons are even

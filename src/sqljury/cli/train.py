@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import terminal, train_data, train_gain, train_writer, training
-from sqljury.cli.options import SeedOption
+from sqljury.cli.options import DatabasesOption, SeedOption, WithoutDatabases
 from sqljury.cli.train_data import UNCHECKED, DataFolder, EvalData
 
 Runs = Annotated[
     list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench` on a training split.")
 ]
+
+SHIPPED = "shipped"
+"""In the place of a weights file: that of the package."""
 
 app = typer.Typer(help="Make training sets, and train the parts that learn.", no_args_is_help=True)
 app.command("writer")(train_writer.writer)
@@ -37,11 +40,22 @@ def light(
             "tournament, critic or 'tournament-*'; repeatable.",
         ),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --scores: weights to keep, a file of this command or the package's (`shipped`); only how far to "
+            "trust the scores beside them is learned, which takes fewer questions."
+        ),
+    ] = None,
+    databases: DatabasesOption = "",
+    without_databases: WithoutDatabases = "",
 ) -> None:
     """Train the light judge on the candidates of runs; its card has figures on held-out databases."""
     import datetime
 
-    from sqljury.stages.select.light import FORMAT
+    from sqljury.datasets import subset
+    from sqljury.evaluation import run_folder
+    from sqljury.stages.select.light import FORMAT, read
     from sqljury.stages.weights import save
     from sqljury.train import light as trained
     from sqljury.train.replay import evaluation_of_runs
@@ -49,12 +63,19 @@ def light(
     FORMAT.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
     evaluation = evaluation_of_runs(runs, data, eval_data)
-    weights = trained.train_from_runs(runs, data, evaluation, seed, processes, today, scores or ())
+    known = {record["db_id"] for run in runs for record in run_folder.records(run)}
+    within = subset.checked(known, databases, without_databases)
+    begun = None if start is None else read("" if str(start) == SHIPPED else str(start))
+    weights = trained.train_from_runs(
+        runs, data, evaluation, seed, processes, today, scores or (), start=begun, within=within
+    )
     save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
     for name, label in (("ex", "light judge"), ("ex_votes", "votes"), ("ex_bound", "best choice")):
         print(f"{label:12} EX {held_out[name]['percent']:5.1f} %")
+    if before := card.get("start"):
+        print(f"started from EX {before['ex']['percent']:5.1f} %, decided pairs {before['pairs']['percent']:.1f} %")
     mistakes = held_out["ex_bound"]["right"] - held_out["ex_votes"]["right"]
     print(
         f"against votes: {held_out['changed']} answers changed; {held_out['won']} of {mistakes} mistakes corrected, "

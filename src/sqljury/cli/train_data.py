@@ -221,9 +221,8 @@ def data(
         allowed = [one for one in loaded if within(one.db_id) and (one.db_id, one.question.text) not in held_out]
         asked: Iterable[Replayed] | Sequence[Example] = spider.sample(allowed, limit, seed)
         if of_runs:
-            replayed = replay_all(run or [], data, (), crew, merge=True)
-            kept = (one for one in replayed if (one.db_id, one.task.question.text) not in held_out)
-            asked = (question for question in kept if within(question.db_id))
+            replayed = replay_all(run or [], data, (), crew, merge=True, within=within)
+            asked = (one for one in replayed if (one.db_id, one.task.question.text) not in held_out)
         made = chain(_examples(kind, asked, chosen, seed, shaping, crew), left_out)
         report = write(made, out, kind.value, seed, evaluation, sources, gold=not dropped)
     _report(report, out)

@@ -20,6 +20,11 @@ _SHARE: Final = re.compile(r"(\d+)/(\d+)(?::(\w+))?")
 Within = Callable[[str], bool]
 
 
+def every_database(_: str) -> bool:
+    """Every database is among those that are looked at."""
+    return True
+
+
 def within(text: str) -> Within:
     """Whether a database, by its name in any case, is among those that ``text`` describes.
 
@@ -49,7 +54,7 @@ def names_of(text: str) -> list[str]:
 
 def subset(only: str, without: str) -> Within:
     """Whether a database is among ``only``, all if empty, and not among ``without``; raises what ``within`` raises."""
-    wanted: Within = within(only) if only else lambda _: True
+    wanted: Within = within(only) if only else every_database
     left_out: Within = within(without) if without else lambda _: False
     return lambda name: wanted(name) and not left_out(name)
 

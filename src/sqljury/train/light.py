@@ -3,6 +3,9 @@
 It learns from decided questions, those with correct and wrong groups. The strength of the penalty, the slope that
 calibrates and the margin from which votes are overruled are chosen inside each fold, on databases held out there, so
 the figures on held-out databases owe nothing to them.
+
+With weights to start from, only two numbers are learned: how far to trust these weights, and the scores of a judge. A
+hundred decided questions are enough for that; all weights need many more.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.datasets.spider import Example
+from sqljury.datasets.subset import Within, every_database
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.report import Share
-from sqljury.stages.select.features import JUDGED, features, names
+from sqljury.stages.select.features import JUDGED, features
 from sqljury.stages.select.light import Weights, better
 from sqljury.stages.select.sketch import Sketch
 from sqljury.train import logit
@@ -41,9 +45,12 @@ INNER_FOLDS: Final = 5
 PENALTIES: Final = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 """Strengths that are tried, against the sum over questions."""
 VOTES: Final = "votes_log"
-"""The feature whose weight is almost free of the penalty: where there is little to learn, votes decide."""
-VOTES_EASE: Final = 900.0
-"""The penalty of ``VOTES`` is this many times weaker."""
+START: Final = "start"
+"""The feature in the place of all but a judge's scores: the score by the weights to start from."""
+EASED: Final = (VOTES, START)
+"""Features whose weight is almost free of the penalty: where there is little to learn, they decide."""
+EASE: Final = 900.0
+"""The penalty of ``EASED`` is this many times weaker."""
 MARGINS: Final = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 """In log-odds: by how much a group must surpass the one that votes choose."""
 MIN_SCALE: Final = 0.3
@@ -80,15 +87,22 @@ def train_from_runs(
     processes: int = 1,
     today: date | None = None,
     scores: Sequence[str] = (),
+    start: Weights | None = None,
+    within: Within = every_database,
 ) -> Weights:
     """The weights learned from the candidates of runs, which must be on other databases than ``evaluation``.
 
-    ``scores`` names choices that are stored with the runs; the judge then uses the scores of their selector too. Raises
-    ``InputError`` for a run on a database of the evaluation, and what ``stored_scores``, ``replay_all`` and ``train``
-    raise.
+    ``scores`` names choices that are stored with the runs; the judge then uses the scores of their selector too. With
+    ``start`` only their weight is learned, beside these weights. ``within`` tells by name which databases to learn
+    from. Raises ``InputError`` for a run on a database of the evaluation and for ``start`` without scores or with
+    scores of its own, and what ``stored_scores``, ``replay_all`` and ``train`` raise.
     """
+    if start is not None and (not scores or start.asked is not None):
+        raise InputError(
+            "weights to start from gain the scores of a judge: name the scores, and weights that have none yet"
+        )
     judged = stored_scores(runs, scores)
-    replayed = replay_all(runs, data, evaluation, processes, judged)
+    replayed = replay_all(runs, data, evaluation, processes, judged, within=within)
     gold = sketch_training.gold_questions(runs, data, evaluation)
     sketches = sketch_training.cross_fit(gold, seed)
     questions = [_rated(question, sketches.get(question.db_id.casefold())) for question in replayed]
@@ -101,7 +115,8 @@ def train_from_runs(
         "checked": evaluation_size(evaluation),
         "near": len(near_duplicates(asked, evaluation)),
     }
-    weights = train(questions, seed, about, sketch_training.fit(gold) if sketches else None)
+    sketch = start.sketch if start is not None else sketch_training.fit(gold) if sketches else None
+    weights = train(questions, seed, about, sketch, start)
     return replace(weights, scorer=judged.scorer) if judged is not None and weights.weights.get(JUDGED) else weights
 
 
@@ -142,11 +157,14 @@ def train(
     seed: int = 0,
     about: Mapping[str, Any] | None = None,
     sketch: Sketch | None = None,
+    start: Weights | None = None,
 ) -> Weights:
     """The weights learned from all questions, with a card of figures on held-out databases.
 
     ``about`` is copied into the card. ``sketch`` is the sketch model to use later; the features of ``questions`` must
-    come from sketches that did not see their databases. With fewer than ``MIN_DATABASES`` decided databases, questions
+    come from sketches that did not see their databases. With ``start`` its weights stay in proportion, and the weight
+    of a judge's scores is learned beside them; the card has figures of ``start`` alone on the same questions. With
+    fewer than ``MIN_DATABASES`` decided databases, questions
     are held out instead. Raises ``InputError`` where no feature differs in enough questions.
     """
     databases = len({question.db_id for question in questions})
@@ -154,6 +172,10 @@ def train(
     by = "database" if decided_databases >= MIN_DATABASES else "question"
     if by == "question":
         questions = [replace(question, db_id=f"{question.db_id}/{question.id}") for question in questions]
+    before = None
+    if start is not None:
+        before = _start_figures(questions, start)
+        questions = [_with_start(question, start) for question in questions]
     decided = [question for question in questions if question.pairs]
     fit = _fit(decided, seed)
     if not fit.scales:
@@ -167,15 +189,37 @@ def train(
         "decided": len(decided),
         "pairs": sum(len(question.pairs) for question in decided),
         **_about_fit(fit, seed),
+        **({} if before is None else {"start": before}),
         "held_out_by": by,
         "held_out": _held_out(questions, seed),
         "importance": _importance(fit),
-        "too_rare": [name for name in names() if name not in fit.scales],
+        "too_rare": [name for name in _names(questions) if name not in fit.scales],
         "sqljury": version("sqljury"),
         "numpy": version("numpy"),
     }
-    learned = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
-    return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin, sketch)
+    fitted = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
+    learned = {name: weight / scale for (name, scale), weight in fitted}
+    if start is not None:
+        kept = learned.pop(START)
+        learned = {**{name: kept * weight for name, weight in start.weights.items()}, **learned}
+    return Weights({name: round(weight, 6) for name, weight in learned.items()}, card, fit.margin, sketch)
+
+
+def _with_start(question: RatedQuestion, start: Weights) -> RatedQuestion:
+    """The question with the score by ``start`` in the place of all features but a judge's scores."""
+    groups = tuple({START: start.score(figures), JUDGED: figures[JUDGED]} for figures in question.groups)
+    return replace(question, groups=groups)
+
+
+def _start_figures(questions: Sequence[RatedQuestion], start: Weights) -> dict[str, Any]:
+    """What ``start`` is, and its figures; on databases that it was trained on, they are too good."""
+    scores = [[start.score(figures) for figures in question.groups] for question in questions]
+    return {"digest": start.digest, **figures_of(questions, scores, [start.margin] * len(questions))}
+
+
+def _names(questions: Sequence[RatedQuestion]) -> tuple[str, ...]:
+    """The features of the questions."""
+    return next((tuple(figures) for question in questions for figures in question.groups), ())
 
 
 def _about_fit(fit: _Fit, seed: int) -> dict[str, Any]:
@@ -190,19 +234,20 @@ def _about_fit(fit: _Fit, seed: int) -> dict[str, Any]:
 def _scales(decided: Sequence[RatedQuestion]) -> dict[str, float]:
     """The standard deviation of each feature within a question, at least ``MIN_SCALE``.
 
-    Features that differ in fewer than ``MIN_QUESTIONS`` questions are left out, except ``VOTES``.
+    Features that differ in fewer than ``MIN_QUESTIONS`` questions are left out, except those of ``EASED``.
     """
     import numpy as np
 
-    tables = [np.array([[figures[name] for name in names()] for figures in one.groups]) for one in decided]
+    known = _names(decided)
+    tables = [np.array([[figures[name] for name in known] for figures in one.groups]) for one in decided]
     if not tables:
         return {}
     spread = np.concatenate([table - table.mean(axis=0) for table in tables]).std(axis=0)
     often = np.sum([np.ptp(table, axis=0) > TINY for table in tables], axis=0)
     return {
         name: max(float(value), MIN_SCALE)
-        for name, value, count in zip(names(), spread, often.tolist(), strict=True)
-        if count >= (1 if name == VOTES else MIN_QUESTIONS)
+        for name, value, count in zip(known, spread, often.tolist(), strict=True)
+        if count >= (1 if name in EASED else MIN_QUESTIONS)
     }
 
 
@@ -230,7 +275,7 @@ def _fit(decided: Sequence[RatedQuestion], seed: int) -> _Fit:
 def _penalties(scales: Mapping[str, float], penalty: float) -> Floats:
     import numpy as np
 
-    return np.array([penalty / VOTES_EASE if name == VOTES else penalty for name in scales])
+    return np.array([penalty / EASE if name in EASED else penalty for name in scales])
 
 
 def _held_out_scores(

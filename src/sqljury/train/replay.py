@@ -15,6 +15,7 @@ from sqljury.bench import stored
 from sqljury.bench.choices import Chosen
 from sqljury.bench.notes import shown_notes
 from sqljury.datasets.spider import Example
+from sqljury.datasets.subset import Within, every_database
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.engines.databases import Databases, Engine, of_run
@@ -93,20 +94,28 @@ def replay_all(
     scores: StoredScores | None = None,
     *,
     merge: bool = False,
+    within: Within = every_database,
 ) -> Iterator[Replayed]:
     """The questions of several runs, each question of a database once: from the first run that has it.
 
-    With ``merge`` a question has the candidates of all runs that have it, see ``merged``. ``data`` is the dataset's
-    folder if it has moved; ``scores`` are a judge's, of every run. Raises ``InputError`` at once for a run on a
+    With ``merge`` a question has the candidates of all runs that have it, see ``merged``. ``within`` tells by name
+    which databases take part. ``data`` is the dataset's folder if it has moved; ``scores`` are a judge's, of every
+    run. Raises ``InputError`` at once for a run on a
     database of ``evaluation``, and while iterating what ``replay`` raises.
     """
     for run in runs:  # at once, not with the first question: what is done before that may take minutes
-        leaks.refuse({record["db_id"] for record in run_folder.records(run)}, evaluation)
-    return _replay_all(list(dict.fromkeys(runs)), data, processes, scores, merge)
+        names = {record["db_id"] for record in run_folder.records(run)}
+        leaks.refuse(filter(within, names), evaluation)
+    return _replay_all(list(dict.fromkeys(runs)), data, processes, scores, merge, within)
 
 
 def _replay_all(
-    runs: Sequence[Path], data: Path | None, processes: int | Crew, scores: StoredScores | None, merge: bool
+    runs: Sequence[Path],
+    data: Path | None,
+    processes: int | Crew,
+    scores: StoredScores | None,
+    merge: bool,
+    within: Within,
 ) -> Iterator[Replayed]:
     loaded = [LoadedRun.load(run, data or run_folder.data_of(run), processes, scores) for run in runs]
     questions: dict[tuple[Path, Key], list[tuple[LoadedRun, stored.Asked]]] = {}
@@ -115,7 +124,8 @@ def _replay_all(
             having = questions.setdefault((run.data.resolve(), key), [])
             if merge or not having:
                 having.append((run, question))
-    for (_, db_id), group_ in groupby(questions.items(), key=lambda item: (item[0][0], item[0][1][0])):
+    asked = [(key, having) for key, having in questions.items() if within(key[1][0])]
+    for (_, db_id), group_ in groupby(asked, key=lambda item: (item[0][0], item[0][1][0])):
         with ExitStack() as stack:
             opened: dict[Path, Database] = {}
             for _, having in group_:
@@ -134,7 +144,7 @@ def replay(run: Path, data: Path, processes: int | Crew = 1, scores: StoredScore
     these questions, and where the run's recipe refines answers; or where it was not on SQLite, in which judges are
     trained.
     """
-    return _replay_all([run], data, processes, scores, merge=False)
+    return _replay_all([run], data, processes, scores, False, every_database)
 
 
 def merged(first: Replayed, other: Replayed) -> Replayed:
