@@ -125,9 +125,11 @@ class Pipeline:
         ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed. That
         closes ``model`` with the recipe's adapter too, which shares its weights.
         """
-        loaded = recipes.load(recipe)
-        if loaded.adapter and adapters.suits(loaded.adapter, model.name):
-            model = opened(f"{model.name}+{loaded.adapter}")
+        loaded, plain = recipes.load(recipe), model.name
+        if loaded.adapter and adapters.suits(loaded.adapter, plain):
+            model = opened(f"{plain}+{loaded.adapter}")
+        if (worn := loaded.select.adapter) and adapters.suits(worn, plain):
+            loaded = replace(loaded, select=replace(loaded.select, judge=f"{plain}+{worn}", adapter=""))
         return cls(loaded, model, limits, models=by_names(set(loaded.models), model, opened))
 
     def others(self) -> list[LanguageModel]:

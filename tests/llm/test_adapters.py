@@ -15,7 +15,7 @@ import pytest
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
-from sqljury.errors import CancelledError, InputError, ModelError, WeightsError
+from sqljury.errors import CancelledError, InputError, ModelError, RecipeError, WeightsError
 from sqljury.llm import adapters, engine, models
 from sqljury.llm.base import LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
@@ -124,6 +124,21 @@ def test_a_recipe_s_adapter_is_worn_by_its_own_weights_that_wear_none(
     made("own", b"GGUF two")
     assert asked(LocalModel("smollm2-135m", adapter="own")).startswith("smollm2-135m+own@")
     assert asked(open_model("smollm2-135m+none", cache=False)) == "smollm2-135m+none"
+    made("judge", entry(models.CATALOGUE["smollm2-135m"].sha256))
+    recipe.write_text('adapter = "writer"\n[[generate]]\n[select]\nselector = "tournament"\nadapter = "judge"\n')
+
+    def judging(model: LanguageModel) -> list[str]:
+        pipeline = Pipeline.from_recipe(str(recipe), model, opened=partial(open_model, cache=False))
+        assert pipeline.recipe.select.adapter == ("" if pipeline.others() else "judge")
+        return [other.name.partition("@")[0] for other in pipeline.others()]
+
+    assert judging(plain) == ["smollm2-135m+judge"]
+    assert judging(LocalModel("gemma-3-270m")) == []
+    assert judging(open_model("smollm2-135m+none", cache=False)) == []
+    assert judging(FakeModel({})) == []
+    recipe.write_text('[[generate]]\n[select]\nselector = "tournament"\nadapter = "judge"\njudge = "+judge"\n')
+    with pytest.raises(RecipeError, match="is worn by the model that writes; write it behind"):
+        judging(plain)
     recipe.write_text('adapter = "nosuch"\n[[generate]]\n')
     with pytest.raises(WeightsError, match="no adapter 'nosuch'"):
         asked(plain)

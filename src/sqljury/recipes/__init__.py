@@ -178,6 +178,8 @@ def _check_together(recipe: Recipe) -> None:
         problem = "every part is a fallback; leave fallback out of one [[generate]] table"
     elif recipe.select.weights and recipe.select.selector != "light":
         problem = f"select.weights are for the selector light, not {recipe.select.selector}"
+    elif recipe.select.judge and recipe.select.adapter:
+        problem = "select.adapter is worn by the model that writes; write it behind select.judge, as MODEL+ADAPTER"
     elif len(set(tests.models)) < len(tests.models):
         problem = "tests.models names a model twice; name each once, and raise codes"
     elif (tests.models or tests.voting != "majority") and (tests.kind != "agents" or tests.by != "code"):

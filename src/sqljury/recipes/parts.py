@@ -220,7 +220,8 @@ class RefinePart:
 class SelectPart:
     """The selector of a candidate; ``groups`` is the number of different results that a judge compares, 0 for all.
 
-    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries. It is
+    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries, which
+    wears ``adapter`` while it judges if it is the one of the catalogue that this adapter is for. The judge is
     shown the tables and columns that the compared queries use, or the ``linked`` schema, with the values and
     descriptions that the writer saw (MSc-SQL, A.3): then a better column shows that no query uses.
     ``weights`` is a file of `sqljury train light` for the selector ``light``, ``confidence`` one of `sqljury calibrate`
@@ -230,6 +231,7 @@ class SelectPart:
     selector: str = "consistency"
     groups: Annotated[int, Interval(ge=0, le=256)] = 0
     judge: str = ""
+    adapter: str = ""
     schema: Judged = "used"
     weights: str = ""
     confidence: str = ""
