@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.candidates import MOST_BYTES, Pool, checked, load
+from sqljury.datasets.candidates import MOST_BYTES, Pool, load
 from sqljury.datasets.formats import read_predictions
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError
@@ -178,33 +178,32 @@ def test_names_of_tables_are_read_as_sqlite_reads_them(tmp_path: Path) -> None:
     )
     [file] = written(tmp_path, A_txt="\n".join(named))
     tables = {"pets": frozenset({"order details", "cat"})}
-    assert checked(load([file], examples(*["pets"] * len(named))), tables).faults == ()
+    assert load([file], examples(*["pets"] * len(named)), tables=tables).faults == ()
 
 
 def test_names_that_a_system_invents_are_named_and_left_to_repairs(tmp_path: Path) -> None:
     asked = examples("pets", "pets", "pets", "more")
     [file] = written(tmp_path, A_txt="SELECT 1 FROM cats\n" * 3 + "SELECT 1 FROM dog\n")
-    pool = checked(load([file], asked), TABLES)
+    pool = load([file], asked, tables=TABLES)
     assert [fault.rpartition(" ")[2] for fault in pool.faults] == ["'cats'"] * 3
     [other] = written(tmp_path, B_txt="SELECT 1 FROM planet\n" * 4)
-    with pytest.raises(DatasetError, match="4 of 4 predictions of B"):
-        checked(load([other], asked), TABLES)
+    with pytest.raises(DatasetError, match=r"B.txt: 4 of 4 predictions name"):
+        load([other], asked, tables=TABLES)
 
 
 def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
     asked = examples("pets", "more", "more")
     good = "SELECT 'from bird' FROM cat AS a JOIN `cat` b\nWITH d AS (SELECT 1 FROM dog) SELECT * FROM d\nSELECT 1\n"
     one = "SELECT 1 FROM cat\nSELECT 1 FROM cat\nSELECT 1 FROM Dog\n"
-    pool = checked(load(written(tmp_path, A_txt=good, B_txt=one), asked), TABLES)
+    pool = load(written(tmp_path, A_txt=good, B_txt=one), asked, tables=TABLES)
     [found] = pool.faults
     assert "B.txt, line 2: the database 'more' has no table 'cat'" in found
     shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM cat\n"
-    pool = load(written(tmp_path, C_txt=shifted), asked)
-    message = r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in their order"
+    message = r".*C.txt: 3 of 3 predictions name tables .*C.txt, line 1: .*in their order"
     with pytest.raises(DatasetError, match=message):
-        checked(pool, TABLES)
-    assert checked(pool, {}) == pool
-    pool = checked(load(written(tmp_path, C_txt=shifted, B_txt=one), asked), TABLES)
+        load(written(tmp_path, C_txt=shifted), asked, tables=TABLES)
+    assert load([tmp_path / "C.txt"], asked).faults == ()
+    pool = load(written(tmp_path, C_txt=shifted, B_txt=one), asked, tables=TABLES)
     assert pool.systems == ("B",)
     assert [file.file.name for file in pool.documents] == ["B.txt"]
     assert [[(each.part, each.generator) for each in example.candidates] for example in pool.examples] == [
@@ -212,4 +211,68 @@ def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
     ] * 3
     assert re.search(f"a whole file is left out: {message}", pool.faults[0])
     columns = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n\n"
-    assert checked(load(written(tmp_path, D_txt=3 * columns), asked), TABLES).faults == ()
+    assert load(written(tmp_path, D_txt=3 * columns), asked, tables=TABLES).faults == ()
+
+
+SEVERAL = {name: frozenset({f"{name}_a", f"{name}_b"}) for name in "pqrs"}
+
+
+def of_several(columns: str = "*") -> tuple[list[Example], list[str]]:
+    """Three questions on each of four databases, and a query for each."""
+    asked = examples(*[name for name in "pqrs" for _ in range(3)])
+    return asked, [f"SELECT {columns} FROM {one.db_id}_{'ab'[number % 2]}" for number, one in enumerate(asked)]
+
+
+def test_a_file_shifted_by_a_line_is_left_out_though_it_has_as_many(tmp_path: Path) -> None:
+    asked, right = of_several()
+    lost, doubled = [*right[1:], "SELECT 1"], ["SELECT 1", *right[:-1]]
+    middle = [right[0], right[0], *right[1:10], right[11]]  # a line twice, and one lost below
+    texts = {f"{name}_txt": "\n".join(lines) for name, lines in (("A", lost), ("B", doubled), ("C", middle))}
+    bird = {
+        str(number): f"{sql}\t----- bird -----\t{one.db_id}"
+        for number, (sql, one) in enumerate(zip(doubled[1:], asked, strict=False), 1)
+    }
+    files = written(tmp_path, **texts, D_json=json.dumps(bird), E_txt="\n".join(right))
+    pool = load(files, asked, tables=SEVERAL)
+    assert pool.systems == ("E",)
+    assert [re.sub(r"^.*/", "", fault.partition(": a query")[0]) for fault in pool.faults] == [
+        "A.txt, line 3: is for the database 'q', that of the question 1 later, not for 'p', and so are 2 more",
+        "B.txt, line 4: is for the database 'p', that of the question 1 earlier, not for 'q', and so are 2 more",
+        "C.txt, line 4: is for the database 'p', that of the question 1 earlier, not for 'q', and so are 2 more",
+        "D.json, key '3': is for the database 'p', that of the question 1 earlier, not for 'q', and so are 2 more",
+    ]
+    assert "a query before them is missing; give a file in the order" in pool.faults[0]
+    assert "a query before them is too many" in pool.faults[1]
+
+
+def test_names_that_only_a_shift_would_explain_now_and_then_are_mistakes(tmp_path: Path) -> None:
+    asked, right = of_several()
+    for number, name in ((2, "q_a"), (3, "p_a"), (5, "r_b"), (10, "p_a")):
+        right[number] = f"SELECT * FROM {name}"
+    pool = load(written(tmp_path, A_txt="\n".join(right)), asked, tables=SEVERAL)
+    assert pool.systems == ("A",)
+    assert [fault.partition(": ")[0].rpartition(" ")[2] for fault in pool.faults] == ["3", "4", "6", "11"]
+
+
+def test_the_line_from_which_a_file_of_another_length_differs_is_named(tmp_path: Path) -> None:
+    asked, right = of_several()
+    [short, long, _] = written(
+        tmp_path,
+        A_txt="\n".join(right[:4] + right[5:]),
+        B_txt="\n".join([*right[:4], right[3], *right[4:]]),
+        C_txt="\n".join(right),
+    )
+    for file, message in (
+        (short, r"A.txt: 11 predictions for 12 questions: .*; from .*A.txt, line 6 on they are for other databases"),
+        (long, r"B.txt: 13 predictions for 12 questions: .*; from .*B.txt, line 7 on they are for other databases"),
+    ):
+        with pytest.raises(DatasetError, match=message):
+            load([file], asked, tables=SEVERAL)
+
+
+def test_a_file_without_any_query_is_left_out(tmp_path: Path) -> None:
+    null = "".join(f'{{"id": {number}, "sql": null}}\n' for number in range(2))
+    files = written(tmp_path, A_txt="\n \n", B_txt=";\n;\n", C_jsonl=null, D_txt="SELECT 1\n\n")
+    pool = load(files, examples("pets", "pets"))
+    assert pool.systems == ("D",)
+    assert [re.search(r"/(..?)\.\w+: holds no query", fault)[1] for fault in pool.faults] == ["A", "B", "C"]  # type: ignore[index]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.candidates import Pool, checked, load
+from sqljury.datasets.candidates import Pool, load
 from sqljury.datasets.formats import read_predictions
 from sqljury.datasets.pairs import Gold, pair
 from sqljury.datasets.samples import MOST
@@ -148,9 +148,9 @@ def test_lines_of_a_system_that_is_left_out_go_with_their_places(tmp_path: Path)
     asked = examples(3)
     (tmp_path / "A.json").write_text(json.dumps([["SELECT 1 FROM planet", "SELECT 2 FROM planet"]] * 3))
     (tmp_path / "B.txt").write_text("SELECT 1 FROM cat\n" * 3)
-    pool = checked(load([tmp_path / "A.json", tmp_path / "B.txt"], asked), {"pets": frozenset({"cat"})})
+    pool = load([tmp_path / "A.json", tmp_path / "B.txt"], asked, tables={"pets": frozenset({"cat"})})
     assert pool.systems == ("B",)
-    assert "6 of 6 predictions of A" in pool.faults[0]
+    assert "A.json: 6 of 6 predictions name" in pool.faults[0]
     assert [one.endswith("B.txt, line 2") for one in pool.places[1]] == [True]
 
 

@@ -134,7 +134,7 @@ def read(
     ``format`` is one of ``samples.FORMATS``. A question's queries in one file share one vote, unless all ``votes`` are
     the ``queries``'. ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. A file that is not
     for these questions is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file, or no database,
-    can be used; see ``candidates.load`` and ``candidates.checked``.
+    can be used; see ``candidates.load``.
     """
     if not 1 <= len(predictions) <= MOST_SYSTEMS:
         raise InputError(f"{len(predictions)} prediction files are given; name from 1 to {MOST_SYSTEMS}")
@@ -143,12 +143,12 @@ def read(
         raise DatasetError(f"{folder}: no such folder; give the one that holds <db_id>/<db_id>.sqlite")
     files = tuple(map(candidates.document_of, predictions))
     asked, keys = Document.of(questions_file), None if tables is None else Document.of(tables)
-    pool = candidates.load(files, questions.load(asked, folder, gold=False, there=False), format)
-    known = _Databases.of(pool.examples, {} if keys is None else read_tables(keys))
-    missing = [f"{asked}, {_asking(pool.examples, name)}: {why}" for name, why in known.unusable.items()]
+    examples = questions.load(asked, folder, gold=False, there=False)
+    known = _Databases.of(examples, {} if keys is None else read_tables(keys))
+    missing = [f"{asked}, {_asking(examples, name)}: {why}" for name, why in known.unusable.items()]
     if not known.tables:
         raise DatasetError(f"{missing[0]}; give the folder of <db_id>/<db_id>.sqlite")
-    pool = candidates.checked(pool, known.tables).weighed(votes)
+    pool = candidates.load(files, examples, format, known.tables).weighed(votes)
     unusable = frozenset(known.unusable)
     return Sources(files, asked, folder, pool, (*pool.faults, *missing), keys, known.notes, unusable, votes)
 

@@ -5,33 +5,23 @@ A system may have several queries for a question, such as samples of one model.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Final, Literal
 
 from sqljury.datasets import samples
+from sqljury.datasets.alignment import NAMED, Alignment, Tables
 from sqljury.datasets.reading import Document
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError
 from sqljury.sql.parse import MAX_SQL_CHARS
-from sqljury.sql.scan import named_tables
 from sqljury.types import Candidate
 from sqljury.types.candidate import equal_votes
 
-NAMED: Final = 5
-"""Lines that an error names of those that are wrong in the same way."""
-
 MOST_BYTES: Final = 256 << 20
 """Of a prediction file; 1,034 queries have some 150 KB."""
-
-STRANGE: Final = 3
-"""Fewer lines that name tables of other databases may be mistakes of their system."""
-
-MOST_UNKNOWN: Final = 0.9
-"""Of a file more than this share names tables that no database of the questions has: it is for other questions."""
-
 
 Votes = Literal["systems", "queries"]
 """Who has a vote on a question: each system one, shared by its queries, or each query one."""
@@ -52,20 +42,6 @@ class Pool:
     places: tuple[tuple[str, ...], ...]
     faults: tuple[str, ...] = ()
 
-    def without(self, systems: Collection[str]) -> Pool:
-        """The pool without these systems; there must be another."""
-        kept = [number for number, name in enumerate(self.systems) if name not in systems]
-        parts = {number: part for part, number in enumerate(kept)}
-        examples, places = [], []
-        for example, row in zip(self.examples, self.places, strict=True):
-            staying = [(one, place) for one, place in zip(example.candidates, row, strict=True) if one.part in parts]
-            own = tuple(replace(one, part=parts[one.part]) for one, _ in staying)
-            examples.append(replace(example, candidates=own))
-            places.append(tuple(place for _, place in staying))
-        names = tuple(self.systems[number] for number in kept)
-        documents = tuple(self.documents[number] for number in kept)
-        return Pool(tuple(examples), names, documents, tuple(places), self.faults)
-
     def weighed(self, votes: Votes = "systems") -> Pool:
         """The pool with the weights by which its candidates vote."""
         if votes == "queries":
@@ -85,23 +61,28 @@ class _Column:
     faults: list[str] = field(default_factory=list)
 
 
-def load(files: Sequence[str | Path | Document], examples: Sequence[Example], format: str | None = None) -> Pool:
+def load(
+    files: Sequence[str | Path | Document],
+    examples: Sequence[Example],
+    format: str | None = None,
+    tables: Tables | None = None,
+) -> Pool:
     """The pool of these files, of which the first is trusted most; ``format`` is one of ``samples.FORMATS``.
 
     Predictions with ids are paired by id, where 0 to n-1 may stand for positions; others by position. A file that
-    cannot be paired with the questions is left out: ``faults`` name it and the line. Where not all systems give a
-    question's probability, none counts: they could not be compared. Raises ``DatasetError`` for a file that cannot be
-    read, and where none is left.
+    cannot be paired with the questions is left out: ``faults`` name it and the line. So is one that is for others, or
+    in another order, as far as ``tables`` show it; single lines that name tables which their question's database lacks
+    are among ``faults``, and stay. Where not all systems give a question's probability, none counts: they could not be
+    compared. Raises ``DatasetError`` for a file that cannot be read, and where none is left.
     """
     if not examples:
         raise DatasetError("there are no questions; give a file with some")
-    databases = frozenset(example.db_id for example in examples)
     columns: list[_Column] = []
     unpaired: list[DatasetError] = []
     for file in files:
         document = document_of(file)
         try:
-            columns.append(_column(document, examples, databases, format))
+            columns.append(_column(document, examples, format, tables or {}))
         except DatasetError as error:
             unpaired.append(error)
     if not columns:
@@ -128,63 +109,15 @@ def _left_out(why: object) -> str:
     return f"a whole file is left out: {why}"
 
 
-def checked(pool: Pool, tables: Mapping[str, Collection[str]]) -> Pool:
-    """The pool with lines among its ``faults`` whose queries name tables that their question's database lacks.
-
-    ``tables`` are those of each database in lower case; questions on others are not looked at. A file of which most
-    lines do, and ``STRANGE`` at least, is left out where other questions' databases have these tables, or nearly all
-    lines do: it is for other questions, or in another order. Else their system invents names, and repairs may bind
-    them. Raises ``DatasetError`` where no other is left.
-    """
-    found: list[str] = []
-    others: dict[str, str] = {}
-    for number, system in enumerate(pool.systems):
-        odd, elsewhere, queries = _strangers(pool, number, tables)
-        if len(odd) >= STRANGE and (2 * elsewhere > queries or len(odd) > MOST_UNKNOWN * queries):
-            first = "; ".join(odd[:NAMED])
-            others[system] = (
-                f"{len(odd)} of {queries} predictions of {system} name tables that their question's database lacks "
-                f"({first}{'; ...' if len(odd) > NAMED else ''}); give a file for these questions, in their order"
-            )
-        else:
-            found += odd
-    if len(others) == len(pool.systems):
-        raise DatasetError(others[pool.systems[0]])
-    kept = pool.without(others) if others else pool
-    return replace(kept, faults=(*map(_left_out, others.values()), *kept.faults, *found))
-
-
-def _strangers(pool: Pool, number: int, tables: Mapping[str, Collection[str]]) -> tuple[list[str], int, int]:
-    """The lines of a system that name tables which their question's database lacks.
-
-    Also of how many of these another question's database has the table, and how many lines name any.
-    """
-    odd, elsewhere, queries = [], 0, 0
-    anywhere = {name for names in tables.values() for name in names}
-    own = (
-        (one.sql, place, example.db_id)
-        for example, places in zip(pool.examples, pool.places, strict=True)
-        for one, place in zip(example.candidates, places, strict=True)
-        if one.part == number and example.db_id in tables
-    )
-    for sql, place, db_id in own:
-        named = named_tables(sql)
-        queries += bool(named)
-        lacking = [name for name in named if not _there(name, tables[db_id])]
-        if lacking:
-            odd.append(f"{place}: the database {db_id!r} has no table {lacking[0]!r}")
-            elsewhere += any(name.lower() in anywhere for name in lacking)
-    return odd, elsewhere, queries
-
-
-def _there(name: str, tables: Collection[str]) -> bool:
-    """Whether a database has the table; SQLite has catalogues of its own."""
-    return name.lower() in tables or name.lower().startswith("sqlite_")
-
-
-def _column(document: Document, examples: Sequence[Example], databases: frozenset[str], format: str | None) -> _Column:
+def _column(document: Document, examples: Sequence[Example], format: str | None, tables: Tables) -> _Column:
+    databases = frozenset(example.db_id for example in examples)
     sampled = samples.read(document, format, len(examples), databases)
-    column = (_by_id if sampled.keyed else _by_position)(document, sampled.groups, examples)
+    if sampled.keyed:
+        column = _by_id(document, sampled.groups, examples)
+    else:
+        column = _by_position(document, sampled.groups, examples, tables)
+    if not any(_bare(one.sql) for group in column.groups for one in group):
+        raise DatasetError(f"{document}: holds no query, in {len(sampled.groups)} places; give a file of predictions")
     column.faults += sampled.faults
     elsewhere = [
         (number, prediction, example.db_id)
@@ -199,6 +132,8 @@ def _column(document: Document, examples: Sequence[Example], databases: frozense
             f"{first.place}: is for the database {first.db_id!r}, its question for {expected!r}, and so are "
             f"{len(questions)} of {len(examples)}; give a file in the order of the questions"
         )
+    aligned = Alignment.of(column.groups, examples, tables)
+    aligned.refuse_others(document)
     for number, prediction, expected in elsewhere:
         column.groups[number] = tuple(one for one in column.groups[number] if one is not prediction)
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
@@ -210,23 +145,19 @@ def _column(document: Document, examples: Sequence[Example], databases: frozense
         column.groups[number] = tuple(one for one in group if len(one.sql) <= MAX_SQL_CHARS)
     used = [prediction for group in column.groups for prediction in group]
     column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
+    column.faults += aligned.strangers()
     return column
 
 
-def _by_position(document: Document, groups: Sequence[samples.Group], examples: Sequence[Example]) -> _Column:
+def _by_position(
+    document: Document, groups: Sequence[samples.Group], examples: Sequence[Example], tables: Tables
+) -> _Column:
     given = list(groups)
     while len(given) > len(examples) and not any(one.sql or one.db_id for one in given[-1]):
         given.pop()  # blank lines at the end of a file
     if len(given) != len(examples):
-        shifted = next(
-            (
-                f"; from {prediction.place} on they are for other databases than the questions"
-                for group, example in zip(given, examples, strict=False)
-                for prediction in group
-                if prediction.db_id not in (None, example.db_id)
-            ),
-            "",
-        )
+        begin = Alignment.of(given, examples, tables).where_others_begin()
+        shifted = f"; from {begin} on they are for other databases than the questions" if begin else ""
         if len(given) > len(examples):
             where = f"{next(one.place for group in given[len(examples) :] for one in group)} is one too many"
         else:
