@@ -66,6 +66,28 @@ def test_what_cannot_be_served_is_said_in_one_line(
     assert error.startswith("sqljury: ")
 
 
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"sqljury.toml": "[databases.zoo"}, "sqljury.toml: is not TOML"),
+        ({"sqljury.toml": '[databases.zoo]\nurl = "sqlite://u:hunter2@h/x"\n'}, "has a password"),
+        ({"notes.yaml": "tabels: {}"}, "notes.yaml: line 1"),
+        ({"notes.yaml": "tables: {anmal: x}"}, "anmal"),
+        ({"glossary.yaml": "a: [b"}, "glossary.yaml"),
+        ({"examples.jsonl": "{]"}, "examples.jsonl, line 1"),
+    ],
+)
+def test_a_context_folder_with_a_fault_is_not_served(
+    start: Start, zoo: Path, tmp_path: Path, files: dict[str, str], words: str
+) -> None:
+    for name, text in {"sqljury.toml": f'[databases.zoo]\nurl = "{zoo}"\n', **files}.items():
+        (tmp_path / name).write_text(text)
+    code, error = ended(start("SELECT 1", "serve", "--project", str(tmp_path), "--port", "0"))
+    assert (code, error.count("\n")) == (2, 1), error
+    assert words in error
+    assert "hunter2" not in error
+
+
 def test_a_port_in_use(start: Start, zoo: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

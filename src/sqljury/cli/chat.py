@@ -159,7 +159,8 @@ class Chat:
         self._earlier.append(whole)
         self.answer = show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
-            terminal.show(terminal.clean(str(self.answer.abstention)))
+            more = " See the queries with \\why." if self.answer.abstention.kind == "unsure" else ""
+            terminal.show(terminal.clean(f"{self.answer.abstention}{more}"))
 
     def _schema(self, name: str) -> None:
         from sqljury.cli.schema import parts

@@ -296,7 +296,10 @@ def _formula(name: str, known: _Metrics, depth: int = 0, given: object = None) -
 def _of_dbt_1_5(metric: Mapping[str, Any], known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
     """A metric as manifests had them before there were semantic models: an aggregation on a model, with filters."""
     expression, method = text_of(metric.get("expression")), text_of(metric.get("calculation_method"))
-    filters = [" ".join(text_of(one.get(key)) for key in ("field", "operator", "value")) for one in listed(metric.get("filters"))]
+    filters = [
+        " ".join(text_of(one.get(key)) for key in ("field", "operator", "value"))
+        for one in listed(metric.get("filters"))
+    ]
     if metric.get("window"):
         raise UnusableError("a metric over a window of time is more than one expression")
     if method != "derived":
@@ -309,7 +312,6 @@ def _of_dbt_1_5(metric: Mapping[str, Any], known: _Metrics, depth: int) -> tuple
     text = _METRIC.sub(lambda match: f"({inputs[match[1]][0]})", expression)
     tree = expression_of(text, known.dialect)
     return write(tree, known.dialect), tuple(dict.fromkeys(table for _, own in inputs.values() for table in own))
-
 
 
 def _input(entry: object, known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
