@@ -498,7 +498,8 @@ def test_names_and_descriptions_that_are_missing(tmp_path: Path, schema: Schema)
 def test_semantic_models_as_a_project_writes_them(tmp_path: Path, schema: Schema) -> None:
     path = tmp_path / "orders.yml"
     path.write_text(
-        "semantic_models:\n- name: bought\n  model: ref('fct_orders')\n  measures:\n  - {name: t, agg: sum, expr: total}\n"
+        "semantic_models:\n- name: bought\n  model: ref('fct_orders')\n"
+        "  measures:\n  - {name: t, agg: sum, expr: total}\n"
         "metrics:\n- {name: Erlös, type: simple, type_params: {measure: t}}\n"
     )
     assert collect([path])["dbt"].formulas == [("Erlös", "SUM(fct_orders.total)", ("fct_orders",))]

@@ -48,7 +48,7 @@ class _Model:
 class _Tables:
     """The tables of models, seeds, snapshots and sources: by id, and as ``ref`` and ``source`` call them.
 
-    A source with the name of another schema's model is called by its schema too, so that neither is taken for the other.
+    A source with the name of another schema's model is called by its schema too, since the two are not one.
     """
 
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
