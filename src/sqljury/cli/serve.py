@@ -185,7 +185,7 @@ def _opened(
     from sqljury.db.connect import connect
     from sqljury.errors import InputError
     from sqljury.schema.introspect import introspect
-    from sqljury.schema.notes import NO_NOTES
+    from sqljury.schema.notes import NO_NOTES, bind
     from sqljury.schema.notes_files import load
     from sqljury.web.databases import Served, named
 
@@ -212,7 +212,7 @@ def _opened(
             database = stack.enter_context(connect(known.url, schemas or known.schemas))
             rest = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
             served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
-        introspect(served[name].database)  # one without tables is said now
+        bind(introspect(served[name].database), served[name].notes)  # no tables, or notes on others, are said now
     return served
 
 
