@@ -19,6 +19,7 @@ import pytest
 
 from sqljury import FakeModel, Session
 from sqljury.cli import serve
+from sqljury.errors import InputError
 from sqljury.web.tokens import digest
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -64,6 +65,29 @@ def test_what_cannot_be_served_is_said_in_one_line(
     assert (code, error.count("\n")) == (2, 1), error
     assert words in error
     assert error.startswith("sqljury: ")
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"sqljury.toml": "[databases.zoo"}, "sqljury.toml: is not TOML"),
+        ({"sqljury.toml": '[databases.zoo]\nurl = "sqlite://u:hunter2@h/x"\n'}, "has a password"),
+        ({"notes.yaml": "tabels: {}"}, "notes.yaml: line 1"),
+        ({"notes.yaml": "tables: {anmal: x}"}, "anmal"),
+        ({"glossary.yaml": "a: [b"}, "glossary.yaml"),
+        ({"examples.jsonl": "{]"}, "examples.jsonl, line 1"),
+    ],
+)
+def test_a_context_folder_with_a_fault_is_not_served(
+    zoo: Path, tmp_path: Path, files: dict[str, str], words: str
+) -> None:
+    for name, text in {"sqljury.toml": f'[databases.zoo]\nurl = "{zoo}"\n', **files}.items():
+        (tmp_path / name).write_text(text)
+    with ExitStack() as stack, pytest.raises(InputError) as caught:
+        serve._opened(stack, ["zoo"], str(tmp_path), [], [])
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_port_in_use(start: Start, zoo: Path) -> None:

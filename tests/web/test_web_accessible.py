@@ -96,7 +96,7 @@ def test_everything_is_reached_by_the_keyboard(open_page: Open) -> None:
         assert page.evaluate("document.activeElement.matches('#question, :focus-visible')"), label
         if label == "Edit":
             break
-    assert {"Table", "Chart", "Download CSV", "Across", "Right", "Wrong", "Copy", "Edit"} <= reached
+    assert {"Table", "Chart", "Download CSV", "X axis", "Right", "Wrong", "Copy", "Edit"} <= reached
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.ariaLabel") == "SQL to run, read-only"
     page.keyboard.press("Escape")

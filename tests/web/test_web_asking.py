@@ -193,19 +193,25 @@ def test_check_says_whether_a_query_is_right(serve: Serve) -> None:
     assert (refused.status_code, refused.json()["code"]) == (422, "query-refused")
 
 
-def test_a_database_that_goes_away_and_comes_back(serve: Serve, people: Path) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"no database" * 1_000], ids=["gone", "empty", "another file"])
+def test_a_database_that_goes_away_and_comes_back(serve: Serve, people: Path, content: bytes | None) -> None:
     client = serve()
-    body = {"database": "people", "question": "Who is tall?"}
-    assert client.post("/v1/ask", json=body).status_code == 200
+    asked = ("/v1/ask", {"database": "people", "question": "Who is tall?"})
+    queried = ("/v1/query", {"database": "people", "sql": TALL})
+    for path, body in (asked, queried):
+        assert client.post(path, json=body).status_code == 200
     away = people.with_name("away.db")
     people.rename(away)
-    people.with_name("people.db").mkdir()
-    gone = client.post("/v1/ask", json=body)
-    assert gone.status_code in (200, 503)  # an open file may still be read
-    assert "secret folder" not in gone.text
-    people.with_name("people.db").rmdir()
-    away.rename(people)
-    assert client.post("/v1/ask", json=body).json()["rows"] == [["Ann"], ["Cy"]]
+    if content is not None:
+        people.write_bytes(content)
+    for path, body in (asked, queried):
+        gone = client.post(path, json=body)
+        assert (gone.status_code, gone.json()["code"]) == (503, "database-unavailable"), path
+        assert gone.headers["retry-after"]
+        assert "secret folder" not in gone.text
+    away.replace(people)
+    for path, body in (asked, queried):
+        assert client.post(path, json=body).json()["rows"] == [["Ann"], ["Cy"]]
 
 
 def test_the_fake_model_is_asked_with_evidence(serve: Serve) -> None:

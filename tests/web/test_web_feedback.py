@@ -115,6 +115,25 @@ def test_a_reading_that_was_meant_is_a_note_from_then_on(shop: tuple[TestClient,
     assert client.post("/v1/ask", json=PIECES).json()["rows"] == [[12]]
 
 
+@pytest.mark.parametrize(("file", "text"), [("glossary.yaml", "a: [b"), ("feedback.jsonl", None)])
+def test_a_fault_of_the_folder_is_the_operators(
+    shop: tuple[TestClient, Path, FakeModel], file: str, text: str | None
+) -> None:
+    """Damaged after the server was started: a file that is not YAML, and a folder where a file belongs."""
+    client, folder, _ = shop
+    made = client.post("/v1/ask", json=PIECES).json()
+    if text is None:
+        (folder / file).mkdir()
+    else:
+        (folder / file).write_text(text)
+    said = {"good": True} if text is None else {"reading": 1}
+    refused = client.post(f"/v1/{'feedback' if text is None else 'reading'}", json={"id": made["id"], **said})
+    assert (refused.status_code, refused.json()["code"]) == (503, "folder-faulty")
+    assert str(folder) not in refused.text
+    assert file not in refused.text
+    assert client.post("/v1/ask", json=PIECES).status_code == 200
+
+
 def test_who_sees_less_chooses_for_those_who_see_the_same(people: Path, make: Callable[..., Any]) -> None:
     (people.parent / "sqljury.toml").write_text('[databases.people]\nurl = "people.db"\n')
     file, headers = token_file(ann='deny = ["person.salary"]', bob="")
@@ -277,4 +296,4 @@ def test_two_results_with_as_many_votes_stand_side_by_side(open_page: Open) -> N
     assert "the answer below" in divided.inner_text(), divided.inner_text()
     page.locator(".single", has_text="3").wait_for()
     divided.get_by_role("button", name=TALL).click()
-    page.get_by_label("Result", exact=True).get_by_text("reading 2").wait_for()
+    page.get_by_label("Result", exact=True).get_by_text("result 2").wait_for()

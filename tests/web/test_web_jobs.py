@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
@@ -177,6 +179,19 @@ def test_one_client_does_not_fill_the_queue_for_others(live: Callable[..., str])
         until(lambda: metric(url, "sqljury_questions_waiting", **greedy) == 2)
         gate.opened.set()
         assert {running.result()[0], waiting.result()[0], other.result()[0]} == {200}
+
+
+def test_connections_beyond_the_limit_are_503_and_the_server_goes_on(live: Callable[..., str]) -> None:
+    url = live(connections=20)
+    place = urlsplit(url)
+    assert place.hostname is not None
+    with ExitStack() as stack:
+        for _ in range(40):
+            connection = socket.create_connection((place.hostname, place.port or 80), 60)
+            stack.enter_context(connection)
+        refused = [post(url)[0] for _ in range(3)]
+    assert refused == [503, 503, 503]
+    until(lambda: post(url)[0] == 200)
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])

@@ -61,8 +61,8 @@ def test_an_answer_with_its_evidence(open_page: Open) -> None:
     why = page.get_by_label("Why", exact=True).inner_text()
     assert "1 failed" in why
     assert "nothing: the model runs here" in why
-    page.get_by_role("button", name="I meant this: show it above").first.click()
-    page.get_by_text("reading 2 ·").wait_for()
+    page.get_by_role("button", name="Show this result above").nth(1).click()
+    page.get_by_text("result 2 ·").wait_for()
     assert len(cells(page)) == 3
     page.get_by_role("button", name="name").click()
     assert cells(page) == ["=Bo", "Ann", "Cy"]
@@ -120,6 +120,19 @@ def test_a_chart_is_proposed_changed_and_saved(open_page: Open) -> None:
     assert cells(page) == ["Ann", "=Bo", "Cy"]
 
 
+def test_what_a_query_does_is_told_below_it_until_it_is_changed(open_page: Open) -> None:
+    page = open_page(TALL)
+    ask(page)
+    page.get_by_text("What this query does").click()
+    query = page.get_by_label("Query", exact=True)
+    query.get_by_text("Keeps rows where height is more than 180.").wait_for()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("SQL to run, read-only").fill("SELECT 1")
+    page.get_by_role("button", name="Run").click()
+    page.locator(".single", has_text="1").wait_for()
+    assert not query.get_by_text("What this query does").is_visible()
+
+
 def test_content_is_text_never_markup(open_page: Open) -> None:
     literal = HOSTILE_CELL.replace("'", "''")
     page = open_page(f"SELECT '{literal}' AS \"<b>x</b>\", '{literal}' AS y -- <img src=x>")
@@ -164,6 +177,72 @@ def test_no_answer_says_why(open_page: Open) -> None:
     ask(page)
     page.get_by_role("heading", name="No query could answer this").wait_for()
     page.get_by_role("button", name="Try again").wait_for()
+
+
+def test_a_query_that_failed_several_times_is_shown_once(open_page: Open) -> None:
+    page = open_page(lambda call: ["SELECT name FROM nowhere"] * call.n, recipe=VOTES_OF_EIGHT)
+    ask(page)
+    page.get_by_text("What was tried (8)").click()
+    assert page.locator(".failures li").count() == 1
+    assert "(8 times)" in page.locator(".failures").inner_text()
+
+
+def test_a_question_of_which_no_query_runs_shows_no_rows(open_page: Open) -> None:
+    """The database has nothing that is asked for, so the answer is held back; no result may be made up for it."""
+    page = open_page("SELECT wingspan FROM dragons", recipe=VOTES_OF_EIGHT)
+    ask(page, "What is the wingspan of the dragons?")
+    page.get_by_role("heading", name="This database does not seem to hold that").wait_for()
+    page.get_by_text("No query that was written could be run.").wait_for()
+    why = page.get_by_label("Why", exact=True)
+    assert "One query was written, and it could not be run." in why.inner_text()
+    why.get_by_text("1 query failed").click()
+    why.get_by_text("No such table: dragons.").wait_for()
+    assert page.get_by_label("Result", exact=True).count() == 0
+    assert "No rows" not in page.locator("#view").inner_text()
+    page.get_by_role("tab", name="History").click()
+    assert "cannot be answered" in page.locator(".past .meta").inner_text()
+
+
+NUMBERS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1200) SELECT x FROM n"
+
+
+def test_pages_of_a_long_result_keep_the_focus(open_page: Open) -> None:
+    page = open_page(NUMBERS, rows=80)
+    ask(page)
+    turns = page.locator(".pages")
+    turns.get_by_text("Rows 1–50 of 80; the download has 1,200").wait_for()
+    turns.get_by_role("button", name="Next").press("Enter")
+    turns.get_by_text("Rows 51–80 of 80").wait_for()
+    assert cells(page)[0] == "51"
+    assert page.evaluate("document.activeElement.innerText") == "Previous"  # the last page: Next is off
+    page.keyboard.press("Enter")
+    turns.get_by_text("Rows 1–50 of 80").wait_for()
+    assert page.evaluate("document.activeElement.innerText") == "Next"
+
+
+def test_what_is_cancelled_gives_the_focus_back(open_page: Open) -> None:
+    page = open_page(TALL)
+    ask(page)
+    page.get_by_role("button", name="Edit").press("Enter")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    assert page.evaluate("document.activeElement.innerText") == "Edit"
+    page.get_by_role("button", name="Wrong").press("Enter")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Wrong"
+    page.get_by_role("button", name="Right").press("Enter")
+    page.get_by_text("Thank you").wait_for()
+    assert "Thank you" in page.evaluate("document.activeElement.innerText")
+
+
+def test_a_download_that_fails_says_so_once(open_page: Open) -> None:
+    page = open_page(TALL)
+    ask(page)
+    page.get_by_role("button", name="Download CSV").wait_for()
+    page.route("**/v1/query", lambda route: route.abort())
+    for _ in range(2):
+        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_text("The download failed: The server does not answer.").wait_for()
+    assert page.get_by_role("alert").count() == 1
 
 
 def test_a_narrow_screen(open_page: Open) -> None:

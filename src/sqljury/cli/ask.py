@@ -178,4 +178,5 @@ def ask(
             raise
     answer = show.answer(answer, output.value, limit, explain, defuse=defuse)
     if answer.abstention is not None:
-        raise AbstainedError(str(answer.abstention))
+        more = " See the queries with --explain." if answer.abstention.kind == "unsure" and not explain else ""
+        raise AbstainedError(f"{answer.abstention}{more}")

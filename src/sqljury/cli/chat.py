@@ -43,8 +43,8 @@ HELP: Final = {
     "\\chart": "the rows of the last answer as bars",
     "\\why": "the candidates of the last answer, and rows that tell it from its rival",
     "\\good": "approve the last answer (kept in the context folder)",
-    "\\bad [QUERY]": "reject it; with the query that is right, or with what a word means",
-    "\\new": "the next question has nothing to do with those before it",
+    "\\bad [QUERY]": "reject the last answer; add the right query, or what a word means",
+    "\\new": "begin a new topic: the next question refers to none before it",
     "\\help": "this list",
     "\\quit": "leave, as quit, exit and Ctrl-D do",
 }
@@ -159,7 +159,8 @@ class Chat:
         self._earlier.append(whole)
         self.answer = show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
-            terminal.show(terminal.clean(str(self.answer.abstention)))
+            more = " See the queries with \\why." if self.answer.abstention.kind == "unsure" else ""
+            terminal.show(terminal.clean(f"{self.answer.abstention}{more}"))
 
     def _schema(self, name: str) -> None:
         from sqljury.cli.schema import parts
@@ -186,7 +187,7 @@ class Chat:
             value = f" = {one.value!r}" if one.kind == "value" else ""
             terminal.show(terminal.clean(f"{one.kind:6} {name}{value}"))
         if not found:
-            terminal.show("nothing near")
+            terminal.show("no table, column or value is like it")
 
     def _sql(self, sql: str) -> None:
         if not sql:

@@ -68,7 +68,7 @@ def serve(
     queue: QueueOption = 64,
     seconds: SecondsOption = 300.0,
     print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print how common clients are told of this server, and exit.")
+        bool, typer.Option("--print-config", help="Print the registration for common clients, and exit.")
     ] = False,
     recipe: AskedRecipe = None,
     model: ModelOption = None,

@@ -91,8 +91,8 @@ AdapterOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The name of a trained adapter for the local model, or the path of its .gguf file; none for the model "
-        "without the recipe's.",
+        help="The name of a trained adapter for the local model, or the path of its .gguf file; `none` for the "
+        "model without the recipe's adapter.",
     ),
 ]
 AnyDataset = Annotated[

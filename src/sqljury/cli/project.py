@@ -23,7 +23,9 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; it is made if need be.")] = Path("."),
     db: Annotated[
         list[str] | None,
-        typer.Option("--db", metavar="[NAME=]URL", help="A database, by path or URL; repeatable. The first is asked."),
+        typer.Option(
+            "--db", metavar="[NAME=]URL", help="A database, by path or URL; repeatable. The first is the default."
+        ),
     ] = None,
 ) -> None:
     """Make a context folder: sqljury.toml, notes.yaml, glossary.yaml and examples.jsonl."""

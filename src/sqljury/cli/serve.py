@@ -56,7 +56,7 @@ def serve(
         typer.Option(
             "--db",
             metavar="[NAME=]PLACE",
-            help="A database, as for `ask`, with the name it is to have; repeatable. By default all of the folder.",
+            help="A database, as for `ask`, and the name to serve it by; repeatable. By default all of the folder.",
         ),
     ] = None,
     project: ProjectOption = None,
@@ -76,12 +76,12 @@ def serve(
         typer.Option(metavar="NAME", help="A name under which clients call this server; repeatable."),
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="Clients come by TLS, through a proxy: secure cookies.")
+        bool, typer.Option("--https", help="Clients come by TLS, through a proxy; cookies are sent by TLS only.")
     ] = False,
     workers: WorkersOption = 4,
     queue: QueueOption = 64,
     seconds: SecondsOption = 300.0,
-    rows: Annotated[int, typer.Option(min=1, help="The number of rows in an answer; CSV has all.")] = 1_000,
+    rows: Annotated[int, typer.Option(min=1, help="The most rows of a result in JSON; downloads have all.")] = 1_000,
     schema: SchemaOption = None,
     notes: Annotated[
         list[str] | None,
@@ -185,7 +185,7 @@ def _opened(
     from sqljury.db.connect import connect
     from sqljury.errors import InputError
     from sqljury.schema.introspect import introspect
-    from sqljury.schema.notes import NO_NOTES
+    from sqljury.schema.notes import NO_NOTES, bind
     from sqljury.schema.notes_files import load
     from sqljury.web.databases import Served, named
 
@@ -212,7 +212,7 @@ def _opened(
             database = stack.enter_context(connect(known.url, schemas or known.schemas))
             rest = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
             served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
-        introspect(served[name].database)  # one without tables is said now
+        bind(introspect(served[name].database), served[name].notes)  # no tables, or notes on others, are said now
     return served
 
 

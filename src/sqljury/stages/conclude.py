@@ -72,9 +72,9 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
-    reasons = "; ".join([str(nearest.result.error or "it failed"), *unknown(nearest.sql, schema)])
+    reasons = "; ".join(unknown(nearest.sql, schema)) or str(nearest.result.error or "it failed")
     query = plain(nearest.sql, _QUERY_CHARACTERS)
-    advice = "Rephrase the question, or correct the query if it is yours, with these names"
+    advice = "Rephrase the question, or correct the query if you wrote it"
     return f"{tried}; the closest was {query} and failed with: {reasons}. {advice}"
 
 

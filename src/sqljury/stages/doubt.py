@@ -38,7 +38,7 @@ INVENTED: Final = 0.5
 refused. Of 600 questions of train that can be answered none has it, and the first candidate of none does (docs/log.md).
 """
 _WHICH: Final = "Which of its tables or columns is meant, if any?"
-_EITHER: Final = "Which of the two queries is meant? See them with --explain."
+_EITHER: Final = "Which of the two queries is meant?"
 _TELLING: Final = ("filter", "group", "show", "order", "limit")
 """Kinds of steps that tell what a query means; which tables it reads and joins says less."""
 _TOLD: Final = 3
@@ -215,7 +215,7 @@ def _named(sql: str, schema: Schema) -> list[str]:
 
 def remark(words: Sequence[str]) -> tuple[str, ...]:
     """A line about the words of ``missing``, for an answer that is given all the same."""
-    return (f"{lacking(words)}: see whether the query means what you do",) if words else ()
+    return (f"{lacking(words)}: check what the query uses in its place",) if words else ()
 
 
 def lacking(words: Sequence[str]) -> str:

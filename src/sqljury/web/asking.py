@@ -81,6 +81,8 @@ class Asked:
         question = answer.question.text
         readings = [(one.words, one.meaning) for one in answer.readings]
         outcome = {"sql": answer.sql, "confidence": made["confidence"], "rows": made["row_count"]}
+        if answer.abstention is not None:
+            outcome["abstained"] = answer.abstention.kind
         asked = self.question if question != self.question else ""
         given = {"id": self.id, **made, "asked": asked}
         self._note(

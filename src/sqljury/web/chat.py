@@ -169,14 +169,16 @@ def in_markdown(answer: Answer, asked: str) -> str:
     """
     shown = plain_rows(answer.rows[:ROWS])
     table = [_row(answer.columns), _row("---" for _ in answer.columns), *map(_row, shown)]
-    parts = [*_before(answer, asked), "\n".join(table) if answer.rows else "No rows."]
+    ran = any(one.result.error is None for one in answer.candidates)
+    empty = "No rows." if ran else "No query that was written could be run."
+    parts = [*_before(answer, asked), "\n".join(table) if answer.rows else empty]
     if len(answer.rows) > ROWS or answer.truncated:
         parts.append(f"The first {len(shown):,} of {len(answer.rows):,}{'+' if answer.truncated else ''} rows.")
     sql = serialize.query(answer.sql, answer.dialect)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", sql)), default=0))
     parts += [f"{fence}sql\n{sql}\n{fence}", *map(_escaped, answer.remarks)]
-    share = "" if answer.confidence is None else f" ({answer.confidence:.0%})"
-    parts.append(f"Confidence: {in_words(answer.confidence)}{share}.")
+    sure = "unknown" if answer.confidence is None else f"{in_words(answer.confidence)} ({answer.confidence:.0%})"
+    parts.append(f"Confidence: {sure}.")
     return "\n\n".join(parts)
 
 

@@ -87,6 +87,8 @@ _HIDDEN: Final[tuple[tuple[type[errors.SqljuryError], int, str, str], ...]] = (
         "the server cannot run its recipe; tell its operator",
     ),
     (errors.CancelledError, 503, "stopped", "the question was stopped; ask it again"),
+    (errors.ProjectError, 503, "folder-faulty", "the context folder of this database has a fault; tell its operator"),
+    (errors.NotesError, 503, "folder-faulty", "the notes on this database have a fault; tell its operator"),
     (errors.InputError, 400, "bad-request", "the server cannot do that with this database; its log says why"),
 )
 """Errors whose message is for the operator, with what a client is told instead."""

@@ -11,7 +11,7 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.errors import ProjectError
-from sqljury.project.imports import collect, write
+from sqljury.project.imports import collect, dbt, write
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Notes, bind, merge
 from sqljury.schema.notes_files import read_yaml
@@ -349,6 +349,191 @@ def test_what_ossie_says_to_models_and_metrics_that_do_not_fit(tmp_path: Path, s
         "metric evil: its expression cannot be read",
     ):
         assert words in told
+
+
+def relationship(to: str, **more: Any) -> dict[str, Any]:
+    """A test of dbt that orders refer to another table."""
+    arguments = {"to": to, "field": "customer_id", "model": "{{ get_where_subquery(ref('orders')) }}"}
+    tested = {"attached_node": "model.jaffle.orders", "column_name": "customer_id", **more}
+    return node("test", "r", test_metadata={"name": "relationships", "kwargs": arguments}, **tested)
+
+
+ORDERS = node("model", "orders", alias="fct_orders", description=None, columns={"total": {"name": "total"}})
+
+
+@pytest.mark.parametrize(
+    ("to", "table"),
+    [
+        ("ref('customers')", "customers"),
+        ("ref('jaffle', 'customers')", "customers"),
+        ("source('raw', 'customers')", "people"),
+        ("ref('client')", "client_v2"),
+        ("ref('client', v=1)", "client_v1"),
+        ("ref('client', version='2')", "client_v2"),
+    ],
+)
+def test_models_versions_and_sources_are_told_apart(to: str, table: str) -> None:
+    """A source often has the name of the model that is made of it; of a versioned model ``ref`` means the latest."""
+    manifest = {
+        "nodes": {
+            "o": ORDERS,
+            "c": node("model", "customers"),
+            **{
+                f"v{number}": {
+                    **node("model", "client", alias=f"client_v{number}", version=number, latest_version=2),
+                    "unique_id": f"model.jaffle.client.v{number}",
+                }
+                for number in (1, 2)
+            },
+            "t": relationship(to),
+        },
+        "sources": {"s": node("source", "customers", source_name="raw", identifier="people")},
+    }
+    assert dbt.read(manifest).joins == [((("fct_orders", "customer_id"), (table, "customer_id")),)]
+
+
+def test_a_test_without_its_node_names_the_model() -> None:
+    manifest = {"nodes": {"o": ORDERS, "t": relationship("ref('customers')", attached_node=None)}}
+    assert dbt.read(manifest).joins == [((("fct_orders", "customer_id"), ("customers", "customer_id")),)]
+
+
+def test_a_source_in_another_schema_is_not_the_model_of_its_name(tmp_path: Path, schema: Schema) -> None:
+    model = node("model", "customers", schema="marts", description="Buyers")
+    raw = node("source", "customers", source_name="raw", schema="raw", description="as the shop wrote them")
+    notes, left_out = imported(tmp_path, schema, {"nodes": {"m": model}, "sources": {"s": raw}})
+    assert [(item.name, item.description) for item in notes.items] == [("customers", "Buyers")]
+    assert left_out == ["source customers: the database has no raw.customers"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        {"to": '"dev"."main"."customers"', "to_columns": ["customer_id"]},
+        {"to": None, "expression": 'main."customers" (customer_id)'},
+        {"expression": "references customers(customer_id)"},
+    ],
+)
+def test_foreign_keys_as_versions_of_dbt_write_them(key: dict[str, Any]) -> None:
+    constraint = {"type": "foreign_key", "columns": ["customer_id"], **key}
+    manifest = {"nodes": {"o": {**ORDERS, "constraints": [constraint]}}}
+    assert dbt.read(manifest).joins == [((("fct_orders", "customer_id"), ("customers", "customer_id")),)]
+
+
+def test_metrics_of_dbt_1_5(tmp_path: Path, schema: Schema) -> None:
+    """Manifest v9: an aggregation on a model with filters, and no semantic model."""
+
+    def old(name: str, method: str, expression: str, **more: Any) -> dict[str, Any]:
+        given = {"model": "ref('orders')", "filters": [], "label": None, "description": None, **more}
+        return {"name": name, "calculation_method": method, "expression": expression, **given}
+
+    paid = [{"field": "status", "operator": "=", "value": "'paid'"}]
+    manifest = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v9.json"},
+        "nodes": {"o": ORDERS},
+        "metrics": {
+            "a": old("paid", "sum", "total", filters=paid, label="Paid orders", description="in florins"),
+            "b": old("orders", "count_distinct", "order_id"),
+            "c": old("each", "derived", "{{metric('paid')}} / {{ metric(\"orders\") }}", model=None),
+            "d": old("middle", "median", "total"),
+            "e": old("rolling", "sum", "total", window={"count": 14, "period": "day"}),
+            "f": old("loop", "derived", "{{ metric('loop') }}"),
+            "g": {"name": "older", "type": "sum", "sql": "total", "model": "ref('orders')"},
+        },
+    }
+    notes, left_out = imported(tmp_path, schema, manifest)
+    with connect(tmp_path / "shop.db") as db:
+        values = {
+            name: db.execute(f"SELECT {expression} FROM fct_orders").rows[0][0] for name, expression in notes.formulas
+        }
+    assert values == {"Paid orders": 10, "orders": 2, "each": 5}
+    assert dict(notes.glossary) == {"Paid orders": "in florins"}
+    assert left_out == [
+        "metric middle: its aggregation 'median' has no plain SQL",
+        "metric rolling: a metric over a window of time is more than one expression",
+        "metric loop: its metrics are defined by each other",
+        "metric older: its type is 'sum', which is not one of dbt 1.5 and later",
+    ]
+
+
+def test_metrics_of_one_name_are_told_apart_or_listed(tmp_path: Path, schema: Schema) -> None:
+    def simple(name: str, measure: str, label: str | None) -> dict[str, Any]:
+        return {**metric(name, "simple", f"the {measure}", measure={"name": measure}), "label": label}
+
+    measures = [{"name": name, "agg": "SUM", "expr": f"total * {rate}"} for name, rate in (("gross", 1), ("net", 2))]
+    model = {"name": "orders", "node_relation": {"alias": "fct_orders"}, "measures": measures}
+    first = {
+        "semantic_models": [model],
+        "metrics": [simple("sales", "gross", "Sales"), simple("net_sales", "net", "sales")],
+    }
+    second = {"semantic_models": [model], "metrics": [simple("sales", "net", "Sales")]}
+    notes, left_out = imported(tmp_path, schema, first, second)
+    assert dict(notes.formulas) == {
+        "Sales": "SUM(fct_orders.total * 1)",
+        "net sales": "SUM(fct_orders.total * 2)",
+    }
+    assert dict(notes.glossary)["Sales"] == "the gross; the net"
+    assert "metric Sales: another one has this name; the first is kept" in left_out
+    again, left_out = imported(tmp_path, schema, first, first)
+    assert (len(again.formulas), left_out) == (2, [])
+
+
+def test_names_and_descriptions_that_are_missing(tmp_path: Path, schema: Schema) -> None:
+    manifest = {
+        "metadata": None,
+        "nodes": {
+            "a": node("model", "customers", columns={"x": None, "y": {"name": None, "description": "of what?"}}),
+            "b": {**node("model", ""), "name": None, "description": "of what?"},
+            "c": node("model", "middle", description="a step", config={"materialized": "ephemeral"}),
+        },
+        "sources": None,
+        "metrics": None,
+        "semantic_models": None,
+        "saved_queries": None,
+    }
+    notes, left_out = imported(tmp_path, schema, manifest)
+    assert notes.items == ()
+    assert left_out == ["model middle: is ephemeral, so there is no table of it"]
+
+
+def test_semantic_models_as_a_project_writes_them(tmp_path: Path, schema: Schema) -> None:
+    path = tmp_path / "orders.yml"
+    path.write_text(
+        "semantic_models:\n- name: bought\n  model: ref('fct_orders')\n"
+        "  measures:\n  - {name: t, agg: sum, expr: total}\n"
+        "metrics:\n- {name: Erlös, type: simple, type_params: {measure: t}}\n"
+    )
+    assert collect([path])["dbt"].formulas == [("Erlös", "SUM(fct_orders.total)", ("fct_orders",))]
+
+
+def test_ossie_as_people_write_it(tmp_path: Path, schema: Schema) -> None:
+    """Texts where the specification has objects or lists, quoted names with blanks, and null descriptions."""
+    fields = [
+        {"name": "amount", "expression": "total", "description": None},
+        {"name": "state", "expression": {"dialects": [{"dialect": "ansi_sql", "expression": "status"}]}},
+        {"name": 2024, "expression": None},
+    ]
+    model = {
+        "name": "shop",
+        "datasets": [
+            {"name": "o", "source": "fct_orders", "ai_context": {"synonyms": "purchases"}, "fields": fields},
+            {"name": "odd", "source": 'db."my schema"."my table"'},
+            {"name": "made", "source": "SELECT 1"},
+        ],
+        "metrics": [{"name": "Größe", "expression": "SUM(o.amount)", "description": None}],
+        "relationships": None,
+    }
+    notes, left_out = imported(tmp_path, schema, {"semantic_model": [model]})
+    assert {item.name: item.synonyms for item in notes.items} == {
+        "fct_orders": ("purchases", "o"),
+        "fct_orders.total": ("amount",),
+        "fct_orders.status": ("state",),
+    }
+    assert dict(notes.formulas) == {"Größe": "SUM(fct_orders.total)"}
+    assert left_out == [
+        "field o.: has no expression in plain SQL",
+        "dataset made: is a query, not a table",
+        "dataset odd: the database has no my table",
+    ]
 
 
 def test_both_manifests_together(tmp_path: Path, schema: Schema) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,7 +24,13 @@ _AGGREGATES: Final = {
     "sum_boolean": "SUM(CASE WHEN {} THEN 1 ELSE 0 END)",
 }
 _REFERENCE: Final = re.compile(r"\{\{\s*(Dimension|Entity)\(\s*['\"]([\w.]+)['\"]\s*\)\s*\}\}")
-_REF: Final = re.compile(r"""\(\s*(?:['"][^'"]+['"]\s*,\s*)?['"]([^'"]+)['"]\s*\)""")
+_CALL: Final = re.compile(r"\b(ref|source)\(([^()]*)\)")
+_NAME: Final = re.compile(r"""(?<![=\w])\s*['"]([^'"]+)['"]""")
+_VERSION: Final = re.compile(r"""\bv(?:ersion)?\s*=\s*['"]?([\w.]+)""")
+_REFERENCES: Final = re.compile(r"(?:references\s+)?([\w.\"`]+)\s*\(([^()]+)\)", re.IGNORECASE)
+"""What a foreign key had before dbt 1.9: ``schema.customers (customer_id)``."""
+_METRIC: Final = re.compile(r"""\{\{\s*metric\(\s*['"](\w+)['"]\s*\)\s*\}\}""")
+"""A metric in the expression of a derived one, up to dbt 1.5."""
 _DEPTH: Final = 8
 """Metrics of metrics."""
 
@@ -39,11 +45,51 @@ class _Model:
     measures: dict[str, dict[str, Any]]
 
 
+class _Tables:
+    """The tables of models, seeds, snapshots and sources: by id, and as ``ref`` and ``source`` call them.
+
+    A source with the name of another schema's model is called by its schema too, since the two are not one.
+    """
+
+    def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
+        nodes = [node for node in nodes if node.get("resource_type") in _TABLES]
+        models = {_table(node).casefold(): node for node in nodes if node.get("resource_type") != "source"}
+        self.by_id: dict[str, str] = {}
+        self._called: dict[tuple[str, ...], str] = {}
+        for node in nodes:
+            table, name, schema = _table(node), text_of(node.get("name")), text_of(node.get("schema"))
+            called: tuple[str, ...] = ("ref", name)
+            if node.get("resource_type") == "source":
+                called = ("source", text_of(node.get("source_name")), name)
+                other = models.get(table.casefold())
+                table = f"{schema}.{table}" if other and schema and text_of(other.get("schema")) != schema else table
+            self.by_id[text_of(node.get("unique_id"))] = table
+            if (version := node.get("version")) is not None:
+                self._called[*called, str(version)] = table
+                if str(node.get("latest_version")) != str(version):
+                    continue
+            self._called[called] = table
+
+    def of(self, node: Mapping[str, Any]) -> str:
+        """The table of a node; empty for one without a name."""
+        return self.by_id.get(text_of(node.get("unique_id"))) or _table(node)
+
+    def named(self, text: str) -> str:
+        """The table that ``ref(...)``, ``source(...)`` or a relation's name means; empty for none."""
+        call = _CALL.search(text)
+        if call is None:
+            return text.replace('"', "").replace("`", "").rpartition(".")[2] if "(" not in text else ""
+        names, version = _NAME.findall(call[2]), _VERSION.search(call[2])
+        key = (call[1], *names[-(1 if call[1] == "ref" else 2) :], *([version[1]] if version else []))
+        return self._called.get(key, names[-1] if names else "")
+
+
 @dataclass(slots=True)
 class _Metrics:
     """All metrics and what they are made of; ``used`` are the measures that a metric reads."""
 
     dialect: str
+    tables: _Tables
     models: dict[str, _Model] = field(default_factory=dict)
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
@@ -53,17 +99,19 @@ def read(manifest: Mapping[str, Any], dialect: str = "") -> Imported:
     """What either kind of manifest says; parts of an unexpected form are passed over."""
     found = Imported()
     nodes = [*listed(manifest.get("nodes")), *listed(manifest.get("sources"))]
-    names = {text_of(node.get("unique_id")): _table(node) for node in nodes}
+    tables = _Tables(nodes)
     for node in nodes:
-        if node.get("resource_type") in _TABLES:
-            found.items += _described(node)
-            _constraints(node, names, found)
+        if part(node.get("config")).get("materialized") == "ephemeral":
+            found.left_out.append(f"model {text_of(node.get('name'))}: is ephemeral, so there is no table of it")
+        elif node.get("resource_type") in _TABLES and tables.of(node):
+            found.items += _described(node, tables.of(node))
+            _constraints(node, tables, found)
         elif node.get("resource_type") == "test":
-            _test(node, names, found)
-    known = _Metrics(dialect)
-    for model in listed(manifest.get("semantic_models")):
-        known.models[text_of(model.get("name"))] = _model(model)
-        found.items += _semantic(model)
+            _test(node, tables, found)
+    known = _Metrics(dialect, tables)
+    for entry in listed(manifest.get("semantic_models")):
+        model = known.models[text_of(entry.get("name"))] = _model(entry, tables)
+        found.items += _semantic(entry, model)
         _computed(model, dialect, found)
     found.joins += _joins(known.models)
     known.metrics = {
@@ -86,19 +134,19 @@ def _table(node: Mapping[str, Any]) -> str:
     return text_of(node.get("identifier")) or text_of(node.get("alias")) or text_of(node.get("name"))
 
 
-def _described(node: Mapping[str, Any]) -> Iterator[Item]:
+def _described(node: Mapping[str, Any], table: str) -> Iterator[Item]:
     where = f"{node.get('resource_type')} {text_of(node.get('name'))}"
-    table = _table(node)
     if description := text_of(node.get("description")):
         yield Item(table, description=description, where=where)
     for column in listed(node.get("columns")):
-        if description := text_of(column.get("description")):
-            yield Item(table, text_of(column.get("name")), description=description, where=where)
+        name, description = text_of(column.get("name")), text_of(column.get("description"))
+        if name and description:
+            yield Item(table, name, description=description, where=where)
 
 
-def _constraints(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) -> None:
+def _constraints(node: Mapping[str, Any], tables: _Tables, found: Imported) -> None:
     """Foreign keys are joins. Other constraints, and what a source says of all its tables, are listed."""
-    table = _table(node)
+    table = tables.of(node)
     if described := text_of(node.get("source_description")):
         left_out = f"source {text_of(node.get('source_name'))}: its description is of no single table: {described[:80]}"
         found.left_out += [left_out] if left_out not in found.left_out else []
@@ -109,10 +157,11 @@ def _constraints(node: Mapping[str, Any], names: Mapping[str, str], found: Impor
     ]
     for constraint in (*listed(node.get("constraints")), *of_columns):
         kind = text_of(constraint.get("type"))
-        target = _REF.search(text_of(constraint.get("to")))
+        to = tables.named(text_of(constraint.get("to")))
         own, other = (_texts(constraint.get(key)) for key in ("columns", "to_columns"))
-        if kind == "foreign_key" and target and own and len(own) == len(other):
-            to = _aliases(names).get(target[1], target[1])
+        if not to and (written := _REFERENCES.fullmatch(text_of(constraint.get("expression")))):
+            to, other = tables.named(written[1]), [name.strip(' "`') for name in written[2].split(",")]
+        if kind == "foreign_key" and to and own and len(own) == len(other):
             found.joins.append(tuple(((table, left), (to, right)) for left, right in zip(own, other, strict=True)))
         elif kind:
             found.left_out.append(f"constraint {kind} on {', '.join(own) or table}: is read from the database itself")
@@ -122,42 +171,37 @@ def _texts(value: object) -> list[str]:
     return [text for entry in value if (text := text_of(entry))] if isinstance(value, list) else []
 
 
-def _aliases(names: Mapping[str, str]) -> dict[str, str]:
-    """The tables of nodes by what ``ref`` calls them."""
-    return {unique.rpartition(".")[2]: table for unique, table in names.items()}
-
-
-def _test(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) -> None:
+def _test(node: Mapping[str, Any], tables: _Tables, found: Imported) -> None:
     """``relationships`` are joins, ``accepted_values`` say what a column may hold; other tests say nothing."""
     test = part(node.get("test_metadata"))
     arguments = part(test.get("kwargs"))
     arguments = {**arguments, **part(arguments.get("arguments"))}
-    table = names.get(text_of(node.get("attached_node")), "")
+    attached = tables.by_id.get(text_of(node.get("attached_node")))  # tests of sources have none
+    table = attached or tables.named(text_of(arguments.get("model")))
     column = text_of(arguments.get("column_name")) or text_of(node.get("column_name"))
     if not table or not column:
         return
     if test.get("name") == "relationships":
-        target = _REF.search(text_of(arguments.get("to")))
-        other = text_of(arguments.get("field"))
-        if target and other:
-            found.joins.append((((table, column), (_aliases(names).get(target[1], target[1]), other)),))
+        to, other = tables.named(text_of(arguments.get("to"))), text_of(arguments.get("field"))
+        if to and other:
+            found.joins.append((((table, column), (to, other)),))
     elif test.get("name") == "accepted_values" and isinstance(values := arguments.get("values"), list):
         shown = ", ".join(text_of(str(value)) for value in values[:30])
         found.items.append(Item(table, column, description=f"one of {shown}", where=f"test on {table}.{column}"))
 
 
-def _model(model: Mapping[str, Any]) -> _Model:
+def _model(model: Mapping[str, Any], tables: _Tables) -> _Model:
     def by_name(key: str) -> dict[str, dict[str, Any]]:
         return {text_of(entry.get("name")): entry for entry in listed(model.get(key))}
 
     relation = part(model.get("node_relation"))
-    table = text_of(relation.get("alias")) or text_of(model.get("name"))
+    # A file of a project, not a manifest, has ``model: ref('orders')`` in place of the relation.
+    table = text_of(relation.get("alias")) or tables.named(text_of(model.get("model"))) or text_of(model.get("name"))
     return _Model(table, by_name("entities"), by_name("dimensions"), by_name("measures"))
 
 
-def _semantic(model: Mapping[str, Any]) -> Iterator[Item]:
+def _semantic(model: Mapping[str, Any], known: _Model) -> Iterator[Item]:
     """Descriptions of a semantic model and of those of its fields that are columns."""
-    known = _model(model)
     where = f"semantic model {text_of(model.get('name'))}"
     if description := text_of(model.get("description")):
         yield Item(known.table, description=description, where=where)
@@ -169,9 +213,8 @@ def _semantic(model: Mapping[str, Any]) -> Iterator[Item]:
             yield Item(known.table, column, description, (label,) if label else (), where=where)
 
 
-def _computed(model: Mapping[str, Any], dialect: str, found: Imported) -> None:
+def _computed(known: _Model, dialect: str, found: Imported) -> None:
     """Dimensions that are expressions are formulas."""
-    known = _model(model)
     for name, entry in known.dimensions.items():
         if not (text := text_of(entry.get("expr"))) or text.isidentifier():
             continue
@@ -211,7 +254,9 @@ def _column(entry: Mapping[str, Any]) -> str:
 
 
 def _add_metric(name: str, metric: Mapping[str, Any], known: _Metrics, found: Imported) -> None:
-    label = text_of(metric.get("label")) or name.replace("_", " ")
+    label, spoken = text_of(metric.get("label")), name.replace("_", " ")
+    if not label or label.casefold() in {other.casefold() for other, _, _ in found.formulas}:
+        label = spoken  # names are unique, labels are not
     try:
         formula, tables = _formula(name, known)
     except UnusableError as problem:
@@ -229,6 +274,8 @@ def _formula(name: str, known: _Metrics, depth: int = 0, given: object = None) -
         raise UnusableError(f"there is no metric {name!r}")
     if depth > _DEPTH:
         raise UnusableError("its metrics are defined by each other")
+    if "calculation_method" in metric:
+        return _of_dbt_1_5(metric, known, depth)
     filters = [*_filters(metric.get("filter")), *_filters(given)]
     kind, params = metric.get("type"), part(metric.get("type_params"))
     if kind == "simple":
@@ -241,7 +288,30 @@ def _formula(name: str, known: _Metrics, depth: int = 0, given: object = None) -
         return f"1.0 * {numerator} / NULLIF({denominator}, 0)", tuple(dict.fromkeys(first + second))
     if kind == "derived":
         return _derived(params, known, depth)
-    raise UnusableError(f"a metric of the type {kind} is more than one expression")
+    if kind in ("cumulative", "conversion"):
+        raise UnusableError(f"a metric of the type {kind} is more than one expression")
+    raise UnusableError(f"its type is {str(kind)[:40]!r}, which is not one of dbt 1.5 and later")
+
+
+def _of_dbt_1_5(metric: Mapping[str, Any], known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
+    """A metric as manifests had them before there were semantic models: an aggregation on a model, with filters."""
+    expression, method = text_of(metric.get("expression")), text_of(metric.get("calculation_method"))
+    filters = [
+        " ".join(text_of(one.get(key)) for key in ("field", "operator", "value"))
+        for one in listed(metric.get("filters"))
+    ]
+    if metric.get("window"):
+        raise UnusableError("a metric over a window of time is more than one expression")
+    if method != "derived":
+        model = _Model(known.tables.named(text_of(metric.get("model"))), {}, {}, {})
+        conditions = [_of_table(text, model.table, known.dialect) for text in filters]
+        return _aggregated({"agg": method, "expr": expression}, model, conditions, known)
+    if filters:
+        raise UnusableError("a filter on a metric of metrics cannot be written as one expression")
+    inputs = {name: _formula(name, known, depth + 1) for name in _METRIC.findall(expression)}
+    text = _METRIC.sub(lambda match: f"({inputs[match[1]][0]})", expression)
+    tree = expression_of(text, known.dialect)
+    return write(tree, known.dialect), tuple(dict.fromkeys(table for _, own in inputs.values() for table in own))
 
 
 def _input(entry: object, known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
@@ -290,7 +360,7 @@ def _measured(name: str, filters: list[str], known: _Metrics) -> tuple[str, tupl
 def _aggregated(
     measure: Mapping[str, Any], model: _Model, filters: list[str], known: _Metrics
 ) -> tuple[str, tuple[str, ...]]:
-    aggregate = _AGGREGATES.get(text_of(measure.get("agg")))
+    aggregate = _AGGREGATES.get(text_of(measure.get("agg")).lower())
     if narrow := part(measure.get("non_additive_dimension")):
         raise UnusableError(f"it must not be added up over {text_of(narrow.get('name')) or 'one of its dimensions'}")
     if aggregate is None:

@@ -55,7 +55,12 @@ def fitted(imported: Imported, schema: Schema) -> Imported:
             fitting.left_out.append(f"{item.where}: the database has no {item.name}")
         elif item.description or item.synonyms:
             fitting.items.append(replace(item, table=end[0], column=end[1]))
+    kept: dict[str, str] = {}
     for name, expression, used in imported.formulas:
+        if (before := kept.get(name.casefold())) is not None:
+            if before != expression:
+                fitting.left_out.append(f"metric {name}: another one has this name; the first is kept")
+            continue
         try:
             missing = _missing(expression, used, tables, schema.dialect)
         except UnusableError as problem:
@@ -64,6 +69,7 @@ def fitted(imported: Imported, schema: Schema) -> Imported:
         if missing:
             fitting.left_out.append(f"metric {name}: the database has no {', '.join(missing)}")
         else:
+            kept[name.casefold()] = expression
             fitting.formulas.append((name, expression, used))
     for pairs in imported.joins:
         known = [(_end(left, tables), _end(right, tables)) for left, right in pairs]
@@ -79,8 +85,8 @@ def written(imported: Imported) -> str:
     """The notes as YAML of the form in docs/schema.md."""
     lines = [
         *_section("tables", _tables(imported.items)),
-        *_section("glossary", (f"  {_text(term)}: {_text(meaning)}" for term, meaning in _once(imported.glossary))),
-        *_section("formulas", (f"  {_text(name)}: {_text(sql)}" for name, sql in _formulas(imported))),
+        *_section("glossary", (f"  {_text(term)}: {_text(meaning)}" for term, meaning in _meanings(imported.glossary))),
+        *_section("formulas", (f"  {_text(name)}: {_text(sql)}" for name, sql, _ in imported.formulas)),
         *_section("joins", dict.fromkeys(f"  - {_text(_join(pairs))}" for pairs in imported.joins)),
     ]
     return "\n".join(lines) + "\n" if lines else ""
@@ -136,7 +142,7 @@ def _missing(expression: str, used: Iterable[str], tables: Mapping[str, Table], 
 
 
 def _end(end: End, tables: Mapping[str, Table]) -> End | None:
-    table = tables.get(end[0].casefold()) or tables.get(end[0].rpartition(".")[2].casefold())
+    table = tables.get(end[0].casefold())
     if table is None:
         return None
     if not end[1]:
@@ -145,13 +151,13 @@ def _end(end: End, tables: Mapping[str, Table]) -> End | None:
     return (table.name, named[0]) if named else None
 
 
-def _formulas(imported: Imported) -> Iterator[tuple[str, str]]:
-    return iter(_once((name, sql) for name, sql, _ in imported.formulas))
-
-
-def _once(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The last text of each name."""
-    return list({name.casefold(): (name, text) for name, text in pairs if name and text}.values())
+def _meanings(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Each term once, with all that is said of it."""
+    said: dict[str, tuple[str, dict[str, None]]] = {}
+    for term, meaning in pairs:
+        if term and meaning:
+            said.setdefault(term.casefold(), (term, {}))[1][meaning] = None
+    return ((term, "; ".join(meanings)) for term, meanings in said.values())
 
 
 def _section(name: str, lines: Iterable[str]) -> list[str]:

@@ -12,6 +12,9 @@ from sqljury.schema.notes import Item
 _STANDARD: Final = ("ANSI_SQL", "OSSIE_SQL_2026")
 _DIALECTS: Final = {"SNOWFLAKE": "snowflake", "DATABRICKS": "databricks", "BIGQUERY": "bigquery"}
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_PART: Final = re.compile(r'"[^"]+"|`[^`]+`|\[[^\]]+\]|[^\s."`\[\]]+')
+_SOURCE: Final = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
+"""A table with its schema and its database, each quoted or without blanks."""
 _PATH: Final = re.compile(r"\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)\b")
 
 
@@ -56,8 +59,8 @@ def _table(dataset: Mapping[str, Any]) -> str:
     """The table of a dataset, without the database; empty for a query."""
     source = dataset.get("source")
     name = text_of(source if isinstance(source, str) else part(source).get("object"))
-    last = name.replace('"', "").replace("`", "").rpartition(".")[2]
-    return "" if " " in name or part(source).get("kind") == "query" else last
+    parts = _PART.findall(name) if _SOURCE.fullmatch(name) else []
+    return "" if not parts or part(source).get("kind") == "query" else parts[-1].strip('"`[]')
 
 
 def _fields(dataset: Mapping[str, Any], dialect: str) -> dict[str, str]:
@@ -141,8 +144,10 @@ def _metric(
 
 def _expression(entry: Mapping[str, Any], dialect: str) -> str:
     """The expression in standard SQL or the database's own dialect."""
+    if text := text_of(entry.get("expression")):  # not in the specification, but in files
+        return text
     texts = {
-        text_of(one.get("dialect")): text_of(one.get("expression"))
+        text_of(one.get("dialect")).upper(): text_of(one.get("expression"))
         for one in listed(part(entry.get("expression")).get("dialects"))
     }
     own = [name for name, known in _DIALECTS.items() if known == dialect]
@@ -151,4 +156,4 @@ def _expression(entry: Mapping[str, Any], dialect: str) -> str:
 
 def _synonyms(entry: Mapping[str, Any]) -> tuple[str, ...]:
     given = part(entry.get("ai_context")).get("synonyms")
-    return tuple(filter(None, map(text_of, given))) if isinstance(given, list) else ()
+    return tuple(filter(None, map(text_of, given if isinstance(given, list) else [given])))

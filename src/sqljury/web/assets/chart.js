@@ -76,11 +76,11 @@ export async function chartView(result) {
   }
 
   const change = (key) => (value) => { chosen[key] = value; draw(); };
-  const svg = el("button", { class: "link", type: "button", "aria-label": "Download SVG", onclick: async () => save(new Blob([await view.view.toSVG()], { type: "image/svg+xml" }), "chart.svg") }, "SVG");
+  const svg = el("button", { class: "link", type: "button", "aria-label": "Download SVG", onclick: async () => save(new Blob([await view.view.toSVG()], { type: "image/svg+xml" }), "chart.svg") }, "↓ SVG");
   const seen = new MutationObserver(() => { if (box.isConnected) draw(); else seen.disconnect(); });
   seen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   const cut = result.row_count > result.rows.length || result.limit_reached ? el("figcaption", { class: "quiet small" }, `Drawn from the first ${count(result.rows.length, "row")}.`) : null;
-  box.append(el("div", { class: "axes" }, picker("Chart", Object.entries(KINDS), chosen.kind, change("kind")), picker("Across", names, chosen.x, change("x")), picker("Up", names, chosen.y, change("y")), svg), place, ...(cut ? [cut] : []));
+  box.append(el("div", { class: "axes" }, picker("Chart", Object.entries(KINDS), chosen.kind, change("kind")), picker("X axis", names, chosen.x, change("x")), picker("Y axis", names, chosen.y, change("y")), svg), place, ...(cut ? [cut] : []));
   requestAnimationFrame(draw);  // its width is that of the page, once it is there
   return box;
 }

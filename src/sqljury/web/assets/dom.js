@@ -26,6 +26,9 @@ export const count = (number, noun, nouns = `${noun}s`) => `${number.toLocaleStr
 
 export const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`);
 
+/** A message of the server as a sentence: a capital at its beginning, a full stop at its end. */
+export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!?:]$/.test(text) ? "" : ".");
+
 export const $ = (id) => document.getElementById(id);
 
 /** Tells people who listen to the page rather than see it. */
@@ -39,7 +42,7 @@ export async function copy(text, button) {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Not allowed here";
+    button.textContent = "Copying failed";
   }
   setTimeout(() => { button.textContent = label; }, 1500);
 }

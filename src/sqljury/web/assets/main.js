@@ -127,6 +127,7 @@ async function open(entry) {
   $("side").classList.remove("open");
   $("side-toggle").setAttribute("aria-expanded", "false");
   document.body.classList.add("asked-once");
+  if ($("side").offsetParent === null) box.focus();  // the panel has closed over what had the focus
   if (entry.question) box.value = entry.question;
   thread = [];
   showThread();

@@ -1,9 +1,9 @@
 // An answer: its rows, its query (editable and re-runnable), and how sure it is.
 import { file, judge, query } from "./api.js";
-import { copy, count, el, picture, save, say, seconds } from "./dom.js";
+import { copy, count, el, picture, save, say, seconds, sentence } from "./dom.js";
 import { broken, highlighted } from "./sql.js";
 import { resultOf } from "./table.js";
-import { why } from "./why.js";
+import { failures, why } from "./why.js";
 
 export const level = (confidence) => (confidence === null || confidence === undefined ? "" : confidence >= 0.75 ? "good" : confidence >= 0.5 ? "fair" : "bad");
 
@@ -25,9 +25,8 @@ export function problemCard(error, again) {
   const tried = problem.candidates?.filter((one) => one.sql) ?? [];
   return el("section", { class: "card alarm", role: "alert" },
     el("h2", {}, titles[problem.code] ?? problem.title ?? "Error"),
-    el("p", {}, problem.detail[0].toUpperCase() + problem.detail.slice(1) + retry),
-    tried.length ? el("details", { class: "more" }, el("summary", {}, `What was tried (${tried.length})`),
-      el("ul", { class: "failures" }, ...tried.map((one) => el("li", {}, highlighted(broken(one.sql)), el("p", {}, one.error ?? ""))))) : null,
+    el("p", {}, sentence(problem.detail) + retry),
+    failures(tried, `What was tried (${tried.length})`),
     el("div", { class: "foot" },
       again ? el("button", { class: "plain", type: "button", onclick: again }, "Try again") : null,
       el("span", { class: "quiet small" }, [problem.code, problem.request_id && `request ${problem.request_id}`].filter(Boolean).join(" · "))));
@@ -35,15 +34,15 @@ export function problemCard(error, again) {
 
 const FORMS = { CSV: ["text/csv", "csv"], Parquet: ["application/vnd.apache.parquet", "parquet"] };
 
-async function download(sql, database, form, button) {
+/** Saves all rows as a file; what goes wrong is said in `place`. */
+async function download(sql, database, form, button, place) {
   const [type, suffix] = FORMS[form];
   button.disabled = true;
+  place.replaceChildren();
   try {
     save(await file({ sql, database }, type), `${database}.${suffix}`);
   } catch (error) {
-    say(`The download failed: ${error.message}`);
-    button.after(el("span", { class: "out bad small", role: "alert" }, "failed"));
-    button.title = error.message;
+    place.append(el("p", { class: "small wrong", role: "alert" }, sentence(`The download failed: ${error.message}`)));
   }
   button.disabled = false;
 }
@@ -63,7 +62,7 @@ function shown(result, place) {
       const { chartView } = await import("./chart.js");
       if (wait.isConnected) place.replaceChildren(await chartView(result));
     } catch (error) {
-      wait.replaceChildren(`The chart cannot be drawn: ${error.message}`);
+      wait.replaceChildren(sentence(`The chart cannot be drawn: ${error.message}`));
       wait.setAttribute("role", "alert");
     }
   }
@@ -81,28 +80,30 @@ function shown(result, place) {
 
 /** The rows of a result, with what can be done with them; `title` stands above. */
 function rowsCard(result, sql, database, title, marks) {
-  const place = el("div", { class: "rows" });
+  const place = el("div", { class: "rows" }), failed = el("div");
   const charts = result.chart && result.chart.mark.type !== "text";
   const toggle = charts ? shown(result, place) : null;
   if (!charts) place.append(...resultOf(result));
-  const tools = Object.keys(FORMS).map((form) => el("button", { class: "link", type: "button", "aria-label": `Download ${form}`, onclick: (event) => download(sql, database, form, event.currentTarget) }, form));
-  const ways = result.rows.length ? el("div", { class: "tools" }, el("span", { class: "quiet small" }, "Download"), ...tools) : null;
+  const tools = Object.keys(FORMS).map((form) => el("button", { class: "link", type: "button", "aria-label": `Download ${form}`, onclick: (event) => download(sql, database, form, event.currentTarget, failed) }, `↓ ${form}`));
+  const ways = result.rows.length ? el("div", { class: "tools" }, ...tools) : null;
   return el("section", { class: "card", "aria-label": "Result" },
     el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, toggle ? null : ways),
-    toggle ? el("div", { class: "ways" }, toggle, ways) : null, place);
+    toggle ? el("div", { class: "ways" }, toggle, ways) : null, failed, place);
 }
 
 /** A query that can be read, copied, edited and run again; `ran(result, sql)` gets what comes back.
- *  Gives the card, and what runs another query in its place. */
-function sqlCard(sql, database, ran) {
-  const place = el("div"), tools = el("div", { class: "tools" }), said = el("div", { role: "status" });
+ *  `told` explains the first query, and stands below it only. Gives the card, and what runs another query in its place. */
+function sqlCard(sql, database, ran, told = null) {
+  const place = el("div"), tools = el("div", { class: "tools" }), said = el("div", { class: "said", role: "status" });
   const tool = (label, act) => el("button", { class: "link", type: "button", onclick: act }, label);
   let current = sql;
 
-  function read() {
+  function read(back) {
     place.replaceChildren(highlighted(broken(current)));
     tools.replaceChildren(tool("Copy", (event) => copy(current, event.currentTarget)), tool("Edit", edit));
     said.replaceChildren();
+    if (told) told.hidden = current !== sql;
+    if (back) tools.lastChild.focus();  // where the reader was before
   }
 
   function edit() {
@@ -111,10 +112,10 @@ function sqlCard(sql, database, ran) {
     const button = tool("Run", () => run(box.value, button));
     box.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) button.click();
-      if (event.key === "Escape") { event.stopPropagation(); read(); }
+      if (event.key === "Escape") { event.stopPropagation(); read(true); }
     });
     place.replaceChildren(box, el("p", { class: "quiet small" }, "Ctrl + Enter runs it. It only reads: anything else is refused."));
-    tools.replaceChildren(button, tool("Cancel", read));
+    tools.replaceChildren(button, tool("Cancel", () => read(true)));
     box.focus();
   }
 
@@ -133,23 +134,39 @@ function sqlCard(sql, database, ran) {
   }
 
   read();
-  const card = el("section", { class: "card", "aria-label": "Query" }, el("header", {}, el("h2", {}, "SQL"), tools), place, said);
+  const card = el("section", { class: "card", "aria-label": "Query" }, el("header", {}, el("h2", {}, "SQL"), tools), place, said, told);
   return { card, run };
+}
+
+/** What the query does, step by step, and what that did to rows. */
+function inWords({ explanation }) {
+  if (!explanation?.steps.length) return null;
+  const step = ({ text, depth }) => {
+    const line = el("li", {}, text);
+    line.style.marginLeft = `${depth * 1.4}em`;
+    return line;
+  };
+  const effects = explanation.effects.map((effect) => el("li", {}, effect.text));
+  return el("details", { class: "more in-words" }, el("summary", {}, "What this query does"), el("ul", {}, ...explanation.steps.map(step)),
+    effects.length ? el("h3", {}, "What this did to rows") : null, effects.length ? el("ul", {}, ...effects) : null,
+    explanation.uncounted ? el("p", { class: "quiet small" }, sentence(`What this did to rows was not, or not all, counted: ${explanation.uncounted}`)) : null);
 }
 
 function remarks(answer) {
   const lines = [...answer.remarks, answer.choice?.note].filter(Boolean);
-  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line[0].toUpperCase() + line.slice(1)))) : null;
+  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, sentence(line)))) : null;
 }
 
 /** Sends what somebody says of an answer, and says where it is kept. */
 async function tell(body, place) {
   try {
     const { kept } = await judge(body);
-    place.replaceChildren(el("p", { class: "small quiet", role: "status" }, kept === "folder" ? "Thank you. It is kept in the context folder, where sqljury feedback reads it." : "Thank you. It is kept until the server ends; a context folder would keep it for good."));
+    const thanks = el("p", { class: "small quiet", role: "status", tabindex: "-1" }, kept === "folder" ? "Thank you. It is kept in the context folder, where sqljury feedback reads it." : "Thank you. It is kept until the server ends; a context folder would keep it for good.");
+    place.replaceChildren(thanks);
+    thanks.focus();
     return true;
   } catch (error) {
-    place.append(el("p", { class: "small wrong", role: "alert" }, error.message));
+    place.append(el("p", { class: "small wrong", role: "alert" }, sentence(error.message)));
     return false;
   }
 }
@@ -168,7 +185,7 @@ function thumbs(answer, current) {
     const form = el("form", { class: "correction", onsubmit: (event) => { event.preventDefault(); send({ good: false, comment: comment.value, correction: query.value }); } },
       el("label", {}, el("span", {}, "What was wrong, or what does a word mean?"), comment),
       el("label", {}, el("span", {}, "The right query, if you have it"), query),
-      el("div", { class: "foot" }, el("button", { class: "primary", type: "submit" }, "Send"), el("button", { class: "plain", type: "button", onclick: start }, "Cancel")));
+      el("div", { class: "foot" }, el("button", { class: "primary", type: "submit" }, "Send"), el("button", { class: "plain", type: "button", onclick: () => { start(); place.lastChild.focus(); } }, "Cancel")));
     place.replaceChildren(form);
     comment.focus();
   }
@@ -211,29 +228,35 @@ function divided(answer, choose) {
 }
 
 /** Why the answer is not to be relied on, and what would settle it, before it is shown. */
-function abstained({ abstention }) {
+function abstained({ abstention, groups }) {
   if (!abstention) return null;
+  const below = groups.length ? "The best query that was found is shown below all the same." : "No query that was written could be run.";
   const title = abstention.kind === "unanswerable" ? "This database does not seem to hold that" : "Not sure enough to answer";
-  return el("section", { class: "card alarm", role: "alert" }, el("h2", {}, title), el("p", {}, abstention.reason), abstention.ask ? el("p", { class: "quiet" }, abstention.ask) : null, el("p", { class: "quiet small" }, "What was found all the same stands below."));
+  return el("section", { class: "card alarm", role: "alert" }, el("h2", {}, title), el("p", {}, abstention.reason), abstention.ask ? el("p", { class: "quiet" }, abstention.ask) : null, el("p", { class: "quiet small" }, below));
 }
 
 /** `again(question)` asks what was typed as it stands, where the question was written out from the talk before. */
 export function answerView(answer, again) {
   const place = el("div");
   let current = answer.sql;
-  const foot = [answer.asked ? el("p", { class: "small quiet understood" }, `You asked “${answer.asked}”, which was understood as above. `, el("button", { class: "link small", type: "button", onclick: () => again(answer.asked) }, "Ask it as it stands")) : null, remarks(answer)].filter(Boolean);
   const judged = thumbs(answer, () => current);
+  const unsure = abstained(answer);
+  if (unsure && !answer.groups.length) {
+    unsure.append(judged);
+    return [unsure, why(answer)];
+  }
+  const foot = [answer.asked ? el("p", { class: "small quiet understood" }, `You asked “${answer.asked}”, which was understood as above. `, el("button", { class: "link small", type: "button", onclick: () => again(answer.asked) }, "Ask it as it stands")) : null, remarks(answer)].filter(Boolean);
   const show = (result, sql, marks, more) => { current = sql; place.replaceChildren(rowsCard(result, sql, answer.database, answer.question, marks)); place.firstChild.append(...more, judged); };
   show(answer, answer.sql, [badge(answer)], foot);
   const sql = sqlCard(answer.sql, answer.database, (result, text) => {
-    const reading = answer.groups.find((group) => group.queries.includes(text));
-    const mark = reading?.chosen ? badge(answer) : el("span", { class: "badge" }, `${reading ? `reading ${reading.group + 1}` : "your query"} · ${seconds(result.seconds)}`);
-    show(result, text, [mark], reading?.chosen ? foot : []);
+    const group = answer.groups.find((one) => one.queries.includes(text));
+    const mark = group?.chosen ? badge(answer) : el("span", { class: "badge" }, `${group ? `result ${group.group + 1}` : "your query"} · ${seconds(result.seconds)}`);
+    show(result, text, [mark], group?.chosen ? foot : []);
     place.querySelector("h2").focus();
-  });
+  }, inWords(answer));
   const either = readings(answer, (reading, index) => { if (index) sql.run(reading.sql, el("button")); });
   const rivals = divided(answer, (text) => sql.run(text, el("button")));
-  return [abstained(answer), either, rivals, place, sql.card, why(answer, sql.run)].filter(Boolean);
+  return [unsure, either, rivals, place, sql.card, why(answer, sql.run)].filter(Boolean);
 }
 
 /** A query of the reader's own, as history has it. */

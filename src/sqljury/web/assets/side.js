@@ -1,6 +1,6 @@
 // The side panel: the schema to look things up in, and what was asked before.
 import { forget, get } from "./api.js";
-import { $, count, el } from "./dom.js";
+import { $, count, el, sentence } from "./dom.js";
 import { level } from "./result.js";
 
 const schemas = new Map();
@@ -27,7 +27,7 @@ function columnItem(table, column, keys) {
 function tree(schema, wanted) {
   const fits = (text) => text.toLowerCase().includes(wanted);
   const tables = schema.tables.map((table) => ({ table, columns: !wanted || fits(table.name) ? table.columns : table.columns.filter((one) => fits(one.name) || fits(one.comment)) })).filter(({ columns }) => columns.length);
-  if (!tables.length) return [el("p", { class: "quiet small" }, "No table or column of that name.")];
+  if (!tables.length) return [el("p", { class: "quiet small" }, "No table or column matches.")];
   return tables.slice(0, 300).map(({ table, columns }) => {
     const details = el("details", { open: Boolean(wanted) && tables.length < 20 }, el("summary", {}, el("span", {}, table.name), el("span", { class: "count" }, table.kind === "table" ? table.columns.length : table.kind)));
     const fill = () => { if (details.open && details.children.length < 2) details.append(el("ul", {}, table.comment ? el("li", {}, el("span", { class: "note" }, table.comment)) : null, ...columns.map((column) => columnItem(table, column, schema.foreign_keys)))); };
@@ -52,9 +52,9 @@ function values(database, place, use) {
       const { found } = await get(`/v1/search?limit=12&database=${encodeURIComponent(database)}&text=${encodeURIComponent(text)}`);
       const held = found.filter((one) => one.kind === "value");
       shown = held.length ? [el("h3", {}, "Values"), el("ul", { class: "values" }, ...held.map((one) => el("li", {},
-        el("button", { type: "button", title: "Put it into the question", onclick: () => use(one.value) }, el("span", {}, one.value), el("span", { class: "meta" }, `${one.table}.${one.column}`)))))] : [];
+        el("button", { type: "button", title: "Put it into the question", onclick: () => use(one.value) }, el("span", {}, one.value), el("span", { class: "meta" }, `${one.table}.${one.column}`)))))] : [el("p", { class: "quiet small" }, "No value matches.")];
     } catch (error) {
-      shown = [el("p", { class: "small", role: "alert" }, `Values cannot be looked up: ${error.message}`)];
+      shown = [el("p", { class: "small", role: "alert" }, sentence(`Values cannot be looked up: ${error.message}`))];
     }
     if (own === asked) place.replaceChildren(...shown);
   };
@@ -68,7 +68,7 @@ export async function showSchema(database, use) {
     schema = await schemaOf(database);
   } catch (error) {
     const again = el("button", { class: "plain", type: "button", onclick: () => showSchema(database, use) }, "Try again");
-    panel.replaceChildren(el("p", { role: "alert" }, `The schema cannot be read: ${error.message}`), again);
+    panel.replaceChildren(el("p", { role: "alert" }, sentence(`The schema cannot be read: ${error.message}`)), again);
     return null;
   }
   const place = el("div", { class: "tree" }), held = el("div", { class: "held", "aria-live": "polite" });
@@ -94,8 +94,13 @@ function said({ feedback, meant }) {
   return [feedback && (feedback.good ? "right, you said" : feedback.correction ? "corrected" : "wrong, you said"), meant && `meant ${meant}`];
 }
 
+/** What became of a question without an answer; other codes are words as they are. */
+const PROBLEMS = { "bad-question": "cannot be asked", "queue-full": "the server was busy", "internal": "the server failed", "stopped": "was stopped" };
+
+const ABSTAINED = { unanswerable: "cannot be answered", unsure: "not sure enough" };
+
 function pastItem(entry, open) {
-  const outcome = entry.problem ?? entry.verdict ?? (entry.rows === undefined ? "" : count(entry.rows, "row"));
+  const outcome = ABSTAINED[entry.abstained] ?? PROBLEMS[entry.problem] ?? entry.problem?.replaceAll("-", " ") ?? entry.verdict ?? (entry.rows === undefined ? "" : count(entry.rows, "row"));
   const dot = entry.problem ? "bad" : entry.kind === "ask" ? level(entry.confidence) : "";
   const asked = entry.kind === "query" ? el("span", { class: "asked sql" }, entry.sql) : el("span", { class: "asked" }, entry.question);
   return el("li", {}, el("button", { type: "button", onclick: () => open(entry) }, asked,
@@ -107,13 +112,16 @@ export async function showHistory(open) {
   try {
     const { entries } = await get("/v1/history?limit=100");
     if (!entries.length) {
-      panel.replaceChildren(el("p", { class: "quiet" }, "Nothing asked yet. Questions and queries of this server's run appear here."));
+      panel.replaceChildren(el("p", { class: "quiet" }, "Nothing asked yet. Your questions and queries appear here until the server ends."));
       return;
     }
-    const clear = el("button", { class: "link", type: "button", onclick: async () => { await forget(); showHistory(open); } }, "Forget all");
+    const clear = el("button", { class: "link", type: "button", onclick: async () => {
+      try { await forget(); } catch (error) { clear.after(el("p", { class: "small wrong", role: "alert" }, sentence(`The history was not forgotten: ${error.message}`))); return; }
+      showHistory(open);
+    } }, "Forget all");
     panel.replaceChildren(el("ul", { class: "past" }, ...entries.map((entry) => pastItem(entry, open))), clear);
   } catch (error) {
-    panel.replaceChildren(el("p", { role: "alert" }, `The history cannot be read: ${error.message}`));
+    panel.replaceChildren(el("p", { role: "alert" }, sentence(`The history cannot be read: ${error.message}`)));
   }
 }
 

@@ -2,13 +2,14 @@
 import { count, el } from "./dom.js";
 
 const PAGE = 50;
+const LONG = 24;  // characters from which on a cell keeps some width on a narrow screen
 
 const isNumber = (cell) => typeof cell === "number";
 
 function cellOf(cell, number) {
   if (cell === null) return el("td", { class: number ? "null number" : "null" }, "NULL");
   const text = isNumber(cell) && !Number.isInteger(cell) ? String(+cell.toPrecision(12)) : String(cell);
-  return el("td", { class: number ? "number" : null }, text);
+  return el("td", { class: number ? "number" : text.length > LONG ? "long" : null }, text);
 }
 
 const numeric = (rows, index) => rows.length > 0 && rows.every((row) => row[index] === null || isNumber(row[index])) && rows.some((row) => isNumber(row[index]));
@@ -33,7 +34,10 @@ export function bigTable(result) {
   const { columns, rows } = result;
   const numbers = columns.map((_, index) => numeric(rows, index));
   let shown = rows, page = 0, sorted = { index: -1, down: false };
-  const body = el("tbody"), pages = el("div", { class: "pages" });
+  const body = el("tbody"), pages = el("div", { class: "pages" }), span = el("span", { "aria-live": "polite" });
+  const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Result" });
+  const turn = (label, by) => el("button", { class: "plain", type: "button", onclick: () => { page += by; draw(); scroll.scrollTop = 0; } }, label);
+  const back = turn("Previous", -1), on = turn("Next", 1);
   const heads = columns.map((name, index) => {
     const arrow = el("span", { class: "arrow", "aria-hidden": "true" });
     const button = el("button", { type: "button", title: `Sort by ${name}`, onclick: () => sort(index) }, ...(numbers[index] ? [arrow, name] : [name, arrow]));
@@ -57,21 +61,26 @@ export function bigTable(result) {
       head.setAttribute("aria-sort", own ? (sorted.down ? "descending" : "ascending") : "none");
       arrow.textContent = own ? (sorted.down ? "↓" : "↑") : "";
     });
-    const turn = (label, to, off) => el("button", { class: "plain", type: "button", disabled: off, onclick: () => { page = to; draw(); } }, label);
-    const range = last ? `${(page * PAGE + 1).toLocaleString("en")}–${Math.min(shown.length, (page + 1) * PAGE).toLocaleString("en")} of ` : "";
+    const range = last ? `Rows ${(page * PAGE + 1).toLocaleString("en")}–${Math.min(shown.length, (page + 1) * PAGE).toLocaleString("en")} of ${rows.length.toLocaleString("en")}` : count(rows.length, "row");
+    const all = result.row_count > rows.length ? `; the download has ${result.row_count.toLocaleString("en")}` : "";
     const more = result.limit_reached ? "; the query has more" : "";
-    const of = result.row_count > rows.length ? `${count(rows.length, "row")}, of ${result.row_count.toLocaleString("en")} in the CSV${more}` : count(rows.length, "row") + more;
-    pages.replaceChildren(el("span", {}, range + of), ...(last ? [turn("Previous", page - 1, page === 0), turn("Next", page + 1, page === last)] : []));
+    span.textContent = range + all + more;
+    const held = document.activeElement;
+    back.disabled = page === 0;
+    on.disabled = page === last;
+    if (held.disabled) (held === back ? on : back).focus();  // a disabled button loses the focus
   }
 
   draw();
+  pages.append(span, ...(rows.length > PAGE ? [back, on] : []));
   const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads.map(({ head }) => head))), body);
-  return [el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Result" }, table), pages];
+  scroll.append(table);
+  return [scroll, pages];
 }
 
 /** A result as people read it: one value large, no rows as words, else a table. */
 export function resultOf(result) {
-  if (!result.rows.length) return [el("p", { class: "state" }, "No rows: nothing in the database fits.")];
+  if (!result.rows.length) return [el("p", { class: "state" }, "No rows: nothing in the database fits the query.")];
   const [first] = result.rows;
   if (result.rows.length === 1 && first.length === 1 && first[0] !== null && String(first[0]).length < 60) {
     const value = isNumber(first[0]) ? first[0].toLocaleString("en", { maximumFractionDigits: 6, useGrouping: "min2" }) : first[0];
