@@ -215,7 +215,7 @@ def _named(sql: str, schema: Schema) -> list[str]:
 
 def remark(words: Sequence[str]) -> tuple[str, ...]:
     """A line about the words of ``missing``, for an answer that is given all the same."""
-    return (f"{lacking(words)}: see whether the query means what you do",) if words else ()
+    return (f"{lacking(words)}: check whether the query computes what you mean",) if words else ()
 
 
 def lacking(words: Sequence[str]) -> str:
