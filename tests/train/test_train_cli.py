@@ -115,7 +115,7 @@ def test_the_adapter_that_wrote_the_answers_is_named(
     (run / "run.json").write_text(json.dumps({**settings, "model": "small+writer@1a2b3c4d"}))
     out = tmp_path / "set.jsonl"
     assert _guarded(["train", "data", "generator", "--run", str(run), "--out", str(out)]) == 0
-    assert "its own queries are of small+writer@1a2b3c4d; give the adapter" in capsys.readouterr().err
+    assert "the model's own queries were written by small+writer@1a2b3c4d; give the adapter" in capsys.readouterr().err
     assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["sources"]["models"] == ["small+writer@1a2b3c4d"]
     assert _guarded(["train", "data", "generator", "--run", str(train_run), "--out", str(out)]) == 0
     assert "its own queries are of" not in capsys.readouterr().err
@@ -139,7 +139,7 @@ def test_a_light_judge_says_that_nothing_was_checked(
     shutil.copytree(benchmark_folder, tmp_path / "data", ignore=shutil.ignore_patterns("dev.json"))
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
-    assert "no evaluation was named (--eval-data), so leaks were not looked for" in capsys.readouterr().err
+    assert "no evaluation was named (--eval-data), so the set was not checked for leaks" in capsys.readouterr().err
     assert read(str(out)).card["checked"] is None
 
 
