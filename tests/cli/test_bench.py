@@ -144,10 +144,10 @@ def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path)
     out = tmp_path / "run"
     bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
     for options, what in (
-        (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
+        (("--json", str(tmp_path / "x.json")), "--json is for analyses"),
         (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is for --analyze ablation"),
         (("--analyze", "bounds", "--stop-least", "4"), "--stop-least is for --analyze ablation"),
-        (("--part", "1"), "name an analysis with --analyze"),
+        (("--part", "1"), "--part is for analyses"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
         assert (code, error.count("\n")) == (2, 1)
