@@ -1,11 +1,11 @@
-"""Everything sqljury raises on purpose.
+"""The exceptions that sqljury raises on purpose.
 
     SqljuryError                      exit code 1
     ├── InputError                    2   what was asked for cannot be understood or found
     │   ├── QuestionError             2   an empty question, or one that asks to change data
-    │   ├── DatasetError              2   a dataset, prediction or run file that does not hold together
+    │   ├── DatasetError              2   an inconsistent dataset, prediction or run file
     │   ├── RecipeError               2   an unknown recipe, or one with a wrong field
-    │   ├── NotesError                2   notes on a database that cannot be read, or name what it has not
+    │   ├── NotesError                2   notes that cannot be read, or that name what the database lacks
     │   └── ProjectError              2   a context folder with a fault, or none where one is needed
     ├── DatabaseError                 3   the database cannot be used
     │   ├── DatabaseNotFoundError     3   nothing at this path or URL
@@ -29,7 +29,7 @@
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
     ├── SandboxError                  8   written code cannot be run in isolation here
     ├── ClusterError                 10   no cluster, or its workers die one after the other
-    ├── AbstainedError                9   there is an answer, but it is not sure enough to be given
+    ├── AbstainedError                9   the answer's confidence is too low, or the schema cannot answer
     └── CancelledError                130 stopped by the user
 
 Messages name the input, say what is wrong with it, and what to do next; never a key, never a password.
@@ -49,7 +49,7 @@ class SqljuryError(Exception):
     exit_code = 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it is, for other processes: subclasses take other arguments than their message."""
+        """Pickle by state, for other processes: subclasses take other arguments than their message."""
         return _again, (type(self), self.args, self.__dict__)
 
 
@@ -71,7 +71,7 @@ class QuestionError(InputError):
 
 
 class DatasetError(InputError):
-    """A dataset, prediction or run file does not hold together."""
+    """A dataset, prediction or run file is inconsistent."""
 
 
 class RecipeError(InputError):
@@ -79,7 +79,7 @@ class RecipeError(InputError):
 
 
 class NotesError(InputError):
-    """Notes on a database cannot be read, or name what it does not have."""
+    """Notes on a database cannot be read, or name something that the database lacks."""
 
 
 class ProjectError(InputError):
@@ -192,7 +192,7 @@ class ClusterError(SqljuryError):
 
 
 class AbstainedError(SqljuryError):
-    """There is an answer, but it is not sure enough to be given, or the schema cannot answer the question."""
+    """The confidence of the answer is too low, or the schema cannot answer the question."""
 
     exit_code = 9
 

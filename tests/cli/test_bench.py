@@ -144,10 +144,10 @@ def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path)
     out = tmp_path / "run"
     bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
     for options, what in (
-        (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
-        (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is tried by --analyze ablation"),
-        (("--analyze", "bounds", "--stop-least", "4"), "--stop-least is tried by --analyze ablation"),
-        (("--part", "1"), "name an analysis with --analyze"),
+        (("--json", str(tmp_path / "x.json")), "--json is for analyses"),
+        (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is for --analyze ablation"),
+        (("--analyze", "bounds", "--stop-least", "4"), "--stop-least is for --analyze ablation"),
+        (("--part", "1"), "--part is for analyses"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
         assert (code, error.count("\n")) == (2, 1)
@@ -194,7 +194,7 @@ def test_a_run_is_made_continued_and_judged(cached_weights: Path, tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert "2/2" in done.stderr
     again = sqljury(*bench, cache=cached_weights)
-    assert "has 2 of 2 answers; going on" in again.stderr
+    assert "has 2 of 2 answers; continuing" in again.stderr
     per_query = tmp_path / "lines.tsv"
     judged = sqljury("eval", str(out), "--output", "json", "--per-query", str(per_query), cache=cached_weights)
     figures = json.loads(judged.stdout)

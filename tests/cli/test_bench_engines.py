@@ -109,7 +109,7 @@ def test_stripped_files_are_those_that_are_asked(start: Start, data: Path, tmp_p
     (run / "answers.jsonl").write_text("".join(f"{line}\n" for line in lines[:1]))  # as if it had been killed
     code, _, error = ended(start("SELECT count(*) FROM animal", *bench))
     assert code == 0, error
-    assert "1 of 3 answers; going on" in error
+    assert "1 of 3 answers; continuing" in error
     for file in (run / "databases").iterdir():
         file.unlink()
     code, report, error = ended(start("", "eval", str(run), "--output", "json"))

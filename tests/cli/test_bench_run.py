@@ -44,7 +44,7 @@ def test_from_questions_to_a_report(start: Start, questions: tuple[str, ...], tm
     assert "limit of 1 calls" in error
     code, _, error = ended(start("SELECT count(*) FROM animal", *bench, "--max-calls", "2", "--price", "1/2"))
     assert code == 0, error
-    assert "has 1 of 2 answers; going on" in error
+    assert "has 1 of 2 answers; continuing" in error
     code, shown, error = ended(start("", "cost", out))
     assert code == 0, error
     assert "answered questions" in shown

@@ -52,7 +52,7 @@ def test_prediction_files_in_one_out(start: Start, files: list[str | Path], tmp_
     assert (folder / "answers.jsonl").read_text().count("\n") == 2
     code, _, error = run(start, *arguments)
     assert code == 0
-    assert "2 of 2 answers are there; going on" in error
+    assert "2 of 2 answers are there; continuing" in error
 
 
 def test_mistakes_end_with_documented_codes(start: Start, files: list[str | Path], tmp_path: Path) -> None:

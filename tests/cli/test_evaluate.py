@@ -243,9 +243,9 @@ def test_a_time_that_no_one_waits_is_refused(folder: Path, seconds: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--check",), "--pred cannot be had with --check"),
-        (("--explain", "1", "--per-query", "x.tsv"), "--per-query cannot be had with --explain"),
-        (("--explain", "1", "--output", "html"), "--output html cannot be had with --explain"),
+        (("--check",), "--pred cannot be used with --check"),
+        (("--explain", "1", "--per-query", "x.tsv"), "--per-query cannot be used with --explain"),
+        (("--explain", "1", "--output", "html"), "--output html cannot be used with --explain"),
         (("--metrics", "ex", "--partial"), "add esm to --metrics"),
     ],
 )
@@ -260,7 +260,7 @@ def test_options_that_would_not_be_heeded_are_refused(folder: Path, arguments: t
     [
         ((), "nothing to judge"),
         (("--gold", "gold.txt"), "nothing to judge"),
-        (("run", "--gold", "gold.txt"), "--gold cannot be had with a run's folder; leave one of them out"),
+        (("run", "--gold", "gold.txt"), "--gold cannot be used with a run's folder; leave one of them out"),
         (("--gold", "gold.txt", "--pred", "gone.txt", "--db-dir", "database"), "gone.txt: cannot be read"),
         (("--gold", "gold.txt", "--pred", "bad.txt", "--db-dir", "."), "gold.txt, line 1: there is no database"),
         (

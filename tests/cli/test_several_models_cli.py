@@ -33,7 +33,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     ("arguments", "told"),
     [
         (("select", "run", "--selector", "rerank", "--coder", "x"), "add --tests agents"),
-        (("refine", "run", "--out", "out", "--by", "prompt", "--voting", "selection"), "go with --by tests alone"),
+        (("refine", "run", "--out", "out", "--by", "prompt", "--voting", "selection"), "need --by tests"),
     ],
 )
 def test_options_without_programs_are_refused(start: Start, arguments: tuple[str, ...], told: str) -> None:

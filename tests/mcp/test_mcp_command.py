@@ -263,7 +263,7 @@ def test_the_registration_of_a_name_starts_from_anywhere_and_has_its_variables(f
     assert "ZOO_PLACE" in done.stderr
     assert "env" not in registered(printed("--db", "b").stdout).popitem()[1]["servers"]["sqljury"]
     mixed = printed("--db", "b", "--db", "./zoo.db")
-    assert (mixed.returncode, "is not of the context folder" in mixed.stderr) == (2, True)
+    assert (mixed.returncode, "is not in the context folder" in mixed.stderr) == (2, True)
 
 
 def test_the_registration_of_a_server_on_http_is_its_address(folder: Path) -> None:

@@ -29,7 +29,7 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
     assert "on 6 databases" in (said := capsys.readouterr().err)
-    assert "leaks were not" not in said
+    assert "not checked for leaks" not in said
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--gold", "never"]) == 0
     assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
     assert "6 questions that need the gold query" in said
@@ -41,7 +41,7 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
     own = ["--questions", str(file), "--db-dir", str(benchmark_folder / "database"), "--out", str(out)]
     assert _guarded(["train", "data", "generator", *own]) == 0
     assert json.loads(out.read_text())["meta"]["id"] == "7"
-    assert "leaks were not looked for" in capsys.readouterr().err
+    assert "was not checked for leaks" in capsys.readouterr().err
     assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["checked"] is None
     assert _guarded(["train", "data", "generator", *own, "--eval-data", str(benchmark_folder)]) == 2
     assert "yaks: these databases belong to the evaluation" in capsys.readouterr().err
@@ -115,10 +115,10 @@ def test_the_adapter_that_wrote_the_answers_is_named(
     (run / "run.json").write_text(json.dumps({**settings, "model": "small+writer@1a2b3c4d"}))
     out = tmp_path / "set.jsonl"
     assert _guarded(["train", "data", "generator", "--run", str(run), "--out", str(out)]) == 0
-    assert "its own queries are of small+writer@1a2b3c4d; give the adapter" in capsys.readouterr().err
+    assert "the model's own queries were written by small+writer@1a2b3c4d; give the adapter" in capsys.readouterr().err
     assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["sources"]["models"] == ["small+writer@1a2b3c4d"]
     assert _guarded(["train", "data", "generator", "--run", str(train_run), "--out", str(out)]) == 0
-    assert "its own queries are of" not in capsys.readouterr().err
+    assert "own queries were written by" not in capsys.readouterr().err
 
 
 def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
     assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
     said, noted = capsys.readouterr()
     assert "18 questions on 6 databases, 12 of them decided" in said
-    assert "leaks were not" not in noted
+    assert "not checked for leaks" not in noted
     assert "light judge  EX  66.7 %" in said
     assert "6 of 6 mistakes corrected, 0 correct answers lost" in said
     assert read(str(out)).card["seed"] == 0
@@ -139,7 +139,7 @@ def test_a_light_judge_says_that_nothing_was_checked(
     shutil.copytree(benchmark_folder, tmp_path / "data", ignore=shutil.ignore_patterns("dev.json"))
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
-    assert "no evaluation was named (--eval-data), so leaks were not looked for" in capsys.readouterr().err
+    assert "no evaluation was named (--eval-data), so the set was not checked for leaks" in capsys.readouterr().err
     assert read(str(out)).card["checked"] is None
 
 

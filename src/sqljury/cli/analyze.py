@@ -38,13 +38,15 @@ AnalyzeOption = Annotated[
 StopShares = Annotated[
     list[float] | None,
     typer.Option(
-        min=0, max=1, help="For ablation: the share of agreeing candidates at which asking stops; repeatable."
+        min=0, max=1, help="For ablation: the share of agreeing candidates at which writing stops; repeatable."
     ),
 ]
 StopLeast = Annotated[
     int | None,
     typer.Option(
-        min=1, max=256, help="For ablation: the least number of candidates before stopping; by default the recipe's."
+        min=1,
+        max=256,
+        help="For ablation: the smallest number of candidates before writing stops; by default that of the recipe.",
     ),
 ]
 Parts = Annotated[
@@ -70,12 +72,12 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if self.parts and not self.analyses:
-            raise InputError("--part says what is analysed; name an analysis with --analyze")
+            raise InputError("--part is for analyses; name one with --analyze")
         if self.json_file is not None and not self.analyses:
-            raise InputError("--json holds analyses; name them with --analyze")
+            raise InputError("--json is for analyses; name one with --analyze")
         for option, given in (("share", self.stop_shares), ("least", self.stop_least)):
             if given and Analysis.ABLATION not in self.analyses:
-                raise InputError(f"--stop-{option} is tried by --analyze ablation; add it, or leave the {option} out")
+                raise InputError(f"--stop-{option} is for --analyze ablation; add that, or leave out --stop-{option}")
 
 
 def print_analyses(run_dir: Path, data: Path, wanted: Wanted) -> None:

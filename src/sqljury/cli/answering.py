@@ -73,6 +73,6 @@ def _said(examples: Sequence[Example], out: Path) -> Callable[[int, Record | Non
             outcome = record["error"] or written.one_line(record["sql"])
             terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
         elif done:
-            terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
+            terminal.note(f"{out} has {done} of {len(examples)} answers; continuing")
 
     return say

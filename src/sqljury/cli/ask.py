@@ -97,7 +97,7 @@ def ask(
         bool,
         typer.Option(
             "--explain",
-            help="Show how the answer came about, what it did to rows, all candidates, repairs and the cost.",
+            help="Show the steps of the query, its effects on rows, all candidates, repairs and the cost.",
         ),
     ] = False,
     verify: Annotated[
@@ -108,8 +108,8 @@ def ask(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Give no answer (exit code 9) that is less likely to be right; with 0 give any. By default only "
-            "questions that the schema cannot answer get none.",
+            help="Give no answer (exit code 9) if its confidence is lower; 0 accepts every answer. By default, "
+            "only questions that the schema cannot answer get no answer.",
         ),
     ] = None,
     seed: SeedOption = 0,
@@ -123,7 +123,8 @@ def ask(
     max_usd: MaxUsd = None,
     price: PriceOption = None,
     trace: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what took how long as an HTML page; see docs/traces.md.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write an HTML page that shows where the time went; see docs/traces.md."),
     ] = None,
     access: AccessOption = None,
     allow: AllowOption = None,

@@ -48,14 +48,17 @@ def spider(
         Path | None,
         typer.Option(metavar="FILE", help="A file of the ids to check: one a line, or a column id of a TSV."),
     ] = None,
-    least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The least confidence of findings to show.")] = 0.5,
+    least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The lowest confidence of findings to show.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show only the findings of this question.")] = None,
     timeout: Timeout = 10.0,
     processes: ProcessesOption = 1,
     cluster: ClusterOption = None,
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
     model_checks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A JSONL file for additional checks by tests, with a model.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Run additional checks by tests, with a model, and store them in this JSONL file."
+        ),
     ] = None,
     export: Annotated[
         Path | None,
@@ -79,7 +82,7 @@ def spider(
     for file in given.values():
         _refuse_inside(file, data)
     if len({file.resolve() for file in given.values()}) < len(given):
-        raise InputError(f"{', '.join(given)}: two of them name one file; name another for each")
+        raise InputError(f"{', '.join(given)}: two of them name the same file; name one file for each")
     everything = dataset.load(data, split)
     examples = everything if ids is None else _listed(everything, ids)
     examples = dataset.sample(examples, limit, seed)

@@ -101,7 +101,10 @@ def spider(
     limit: QuestionsOption = None,
     seed: DrawSeed = 0,
     seeds: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Repeated runs of the same questions, one for each of these seeds.")
+        str,
+        typer.Option(
+            metavar="N,N,...", help="Answer the same questions once for each of these seeds, and print the variance."
+        ),
     ] = "",
     recipe: RecipeOption = "default",
     model: ModelOption = None,
@@ -198,10 +201,14 @@ def select(
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="The largest number of small databases.")] = None,
     keep: Annotated[
         Kept | None,
-        typer.Option(help="The small databases kept: for new pairs told apart, for new classes, or all up to --cases."),
+        typer.Option(
+            help="Which small databases are kept: those on which a new pair of queries differs, those with new "
+            "classes, or all up to --cases."
+        ),
     ] = None,
     draw: Annotated[
-        Draw | None, typer.Option(help="The rows of small databases: a random selection of the user's, or made up.")
+        Draw | None,
+        typer.Option(help="The rows of small databases: a random selection from the database, or made-up rows."),
     ] = None,
     coder: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs for tests; repeatable.")
@@ -219,7 +226,9 @@ def select(
 
     check_weights(weights, selector)
     if (keep or draw) and tests is not Tests.SUITE:
-        raise InputError("--keep and --draw are for the databases of a suite; leave them out, or --tests agents")
+        raise InputError(
+            "--keep and --draw are for the databases of a suite; leave them out, or leave out --tests agents"
+        )
     if (coder or voting) and tests is not Tests.AGENTS:
         raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
     where = data or folder.data_of(run_dir)
@@ -231,7 +240,7 @@ def select(
         if line is not None:
             terminal.note(f"{done}/{total} {line['error'] or written.one_line(line['sql'])[:100]}")
         elif done:
-            terminal.note(f"{run_dir} has {done} of {total} choices; going on")
+            terminal.note(f"{run_dir} has {done} of {total} choices; continuing")
 
     with interruptible() as cancel:
         selecting = SelectPart(selector, groups, schema=schema.value, weights=weights)

@@ -94,16 +94,24 @@ def run(
         typer.Option(
             min=1,
             max=1024,
-            help="Questions in flight at once in a worker: for services, vLLM, and more questions an hour here.",
+            help="The number of questions in flight at once in each worker; for services, vLLM and the embedded model.",
         ),
     ] = 1,
     cluster: ClusterOption = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000, help="Workers on --cluster; by default one a node, or one a GPU for vLLM."),
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="The number of workers on --cluster; by default one per node, or one per GPU for vLLM.",
+        ),
     ] = None,
     force_new: Annotated[
-        bool, typer.Option("--force-new", help="Begin anew: a run in --out is moved to before-1 (2, ...) in it.")
+        bool,
+        typer.Option(
+            "--force-new",
+            help="Begin a new run; the files of the old run in --out are moved to before-1 (before-2, ...) there.",
+        ),
     ] = False,
 ) -> None:
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
@@ -240,11 +248,11 @@ def _print(run_dir: Path, found: RunCost) -> None:
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)
     if found.missing:
         terminal.note(
-            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; steps, models and "
-            "dollars are without them"
+            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; the figures "
+            "of steps, models and dollars do not include them"
         )
     if found.priced and found.unpriced:
         terminal.note(
-            f"{found.unpriced} of {found.spent.calls} calls have no price and count 0 dollars; --price or --prices "
-            "counts them all"
+            f"{found.unpriced} of {found.spent.calls} calls have no price and count 0 dollars; give --price or "
+            "--prices to count them"
         )

@@ -25,14 +25,17 @@ def calibrate(
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries.")] = 1,
     calibration: Annotated[
-        str, typer.Option(metavar="FILE", help="The calibration to measure, where --out is not given; the package's.")
+        str,
+        typer.Option(
+            metavar="FILE", help="The calibration to measure if --out is not given; by default that of the package."
+        ),
     ] = "",
     pictures: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="A folder for risk.svg and reliability.svg of what is measured."),
     ] = None,
 ) -> None:
-    """Fit the confidence of answers on runs, or measure one without --out; name the file as select.confidence."""
+    """Fit a confidence calibration on runs or, without --out, measure one; a recipe names it as select.confidence."""
     import datetime
 
     from sqljury.errors import InputError

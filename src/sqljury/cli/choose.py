@@ -113,7 +113,7 @@ def choose(
     explain: Explain = False,
     privacy: PrivacyOption = None,
 ) -> None:
-    """Choose among several systems' queries: predictions in, the best ones out. --model none asks no model."""
+    """Choose the best query for each question among those of several systems; --model none asks no model."""
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
     by_query = votes is Votes.QUERIES
@@ -237,4 +237,4 @@ def _say(done: int, total: int, record: Record | None) -> None:
     if record is not None and terminal.at_terminal():
         terminal.note(f"{done}/{total} {(record['error'] or written.one_line(record['sql']))[:100]}")
     elif record is None and done:
-        terminal.note(f"{done} of {total} answers are there; going on")
+        terminal.note(f"{done} of {total} answers are there; continuing")

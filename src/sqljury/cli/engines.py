@@ -27,9 +27,11 @@ class EngineName(StrEnum):
 
 
 EngineOption = Annotated[
-    EngineName, typer.Option(help="The engine that the databases are copied to; gold is translated and checked.")
+    EngineName, typer.Option(help="The engine to copy the databases to; gold queries are translated and checked.")
 ]
-StripKeys = Annotated[bool, typer.Option("--strip-keys", help="Copy databases without primary, unique, foreign keys.")]
+StripKeys = Annotated[
+    bool, typer.Option("--strip-keys", help="Copy databases without primary, unique and foreign keys.")
+]
 ServerOption = Annotated[
     str,
     typer.Option(
@@ -49,7 +51,7 @@ def comparable(examples: list[Example], databases: Databases, folder: Path, canc
 
     def stop() -> None:
         if cancel.is_set():
-            raise CancelledError("stopped; the same command goes on with the check of gold")
+            raise CancelledError("stopped; the same command continues the check of gold")
 
     def say(done: int, total: int, latest: Checked | None) -> None:
         if latest is not None and (not latest.kept or done == total or done % 25 == 0):

@@ -76,7 +76,10 @@ Timeout = Annotated[
 ]
 Processes = Annotated[
     int,
-    typer.Option(min=1, help="The number of processes, or of workers on --cluster; ves and r-ves use one, here."),
+    typer.Option(
+        min=1,
+        help="The number of processes, or of workers on --cluster; ves and r-ves use one process of this machine.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of the bootstrap intervals.")]
 PerQuery = Annotated[Path | None, typer.Option(help="A TSV file with one line for each question.")]

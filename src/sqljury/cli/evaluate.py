@@ -64,7 +64,7 @@ def evaluate(
     per_query: PerQuery = None,
     output: Output = Form.TABLE,
 ) -> None:
-    """Judge predictions: the folder of a run, or a file of predictions against gold queries."""
+    """Judge predictions against gold queries: those of a run, or a file."""
     from sqljury.cli.evaluate_run import evaluate_run
     from sqljury.errors import InputError
 
@@ -108,4 +108,4 @@ def _refuse(task: str, options: dict[str, bool]) -> None:
 
     given = [name for name, is_given in options.items() if is_given]
     if given:
-        raise InputError(f"{', '.join(given)} cannot be had with {task}; leave one of them out")
+        raise InputError(f"{', '.join(given)} cannot be used with {task}; leave one of them out")

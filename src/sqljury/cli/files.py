@@ -232,7 +232,7 @@ def check_gold(files: Files, settings: Settings, as_json: bool) -> None:
         golds, files.targets(golds), settings.metrics, options=settings.options, processes=settings.processes
     )
     if timed := ", ".join(metric.title for metric in settings.metrics if metric.timed):
-        terminal.note(f"{timed} is left out: gold's time beside its own shows nothing")
+        terminal.note(f"{timed} is left out: gold timed against itself says nothing")
     wrong, names = evaluation.imperfect, ", ".join(evaluation.titles.values())
     if as_json:
         report = {

@@ -106,7 +106,7 @@ def _counts(samples: str) -> list[int]:
     try:
         counts = sorted({int(number) for number in samples.split(",")})
     except ValueError:
-        raise InputError(f"--samples {samples!r} are no whole numbers; write them as 1,2,3,8") from None
+        raise InputError(f"--samples {samples!r} are not whole numbers; write them as 1,2,3,8") from None
     if counts[0] < 1 or counts[-1] > MOST:
         raise InputError(f"--samples are from 1 to {MOST}, not {samples!r}")
     return counts

@@ -45,7 +45,8 @@ def serve(
         typer.Option(
             "--db",
             metavar="[NAME=]URL",
-            help="A database, by path, URL or name in the context folder; repeatable. By default all of the folder.",
+            help="A database, by path, URL or name in the context folder; repeatable. By default all of the "
+            "context folder.",
         ),
     ] = None,
     project: ProjectOption = None,
@@ -68,7 +69,8 @@ def serve(
     queue: QueueOption = 64,
     seconds: SecondsOption = 300.0,
     print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print the registration for common clients, and exit.")
+        bool,
+        typer.Option("--print-config", help="Print the configuration of this server for common clients, and exit."),
     ] = False,
     recipe: AskedRecipe = None,
     model: ModelOption = None,
@@ -225,7 +227,7 @@ def _print_config(targets: list[str], project: str | None, http: Settings | None
             needed |= dict.fromkeys(variables(folder.settings.databases[name].url))
     print(terminal.clean_lines(registration([*_program(), *arguments], list(needed))))
     if needed:
-        terminal.note(f"the client gives the server its environment: write the values of {', '.join(needed)} there")
+        terminal.note(f"the client starts the server in its own environment; set {', '.join(needed)} there")
 
 
 def _folder(targets: list[str], project: str | None) -> Project | None:
@@ -237,7 +239,7 @@ def _folder(targets: list[str], project: str | None) -> Project | None:
     outside = [place for place, folder in folders.items() if folder is None]
     if outside and len(outside) < len(folders):
         raise InputError(
-            f"{outside[0]} is not of the context folder and others are, which no client could start from elsewhere; "
+            f"{outside[0]} is not in the context folder, but other databases are; one server cannot serve both: "
             "add it to sqljury.toml, or register it as a second server"
         )
     return next(iter(folders.values()))

@@ -52,8 +52,8 @@ DbOption = Annotated[
     str | None,
     typer.Option(
         "--db",
-        help="The database: a SQLite or DuckDB file, a CSV, Parquet, JSON or Excel file, a folder of them, a URL, or "
-        "a name of the context folder.",
+        help="The database: a SQLite or DuckDB file, a CSV, Parquet, JSON or Excel file, a folder of them, a "
+        "URL, or a name in the context folder.",
     ),
 ]
 ProjectOption = Annotated[
@@ -91,8 +91,8 @@ AdapterOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The name of a trained adapter for the local model, or the path of its .gguf file; `none` for the "
-        "model without the recipe's adapter.",
+        help="A trained adapter for the local model: its name or the path of its .gguf file; none leaves out "
+        "the recipe's adapter.",
     ),
 ]
 AnyDataset = Annotated[
@@ -103,7 +103,7 @@ AnyDataset = Annotated[
     ),
 ]
 DatasetOption = Annotated[
-    Dataset | None, typer.Option("--dataset", help="The kind of dataset, where it cannot be told by the files.")
+    Dataset | None, typer.Option("--dataset", help="The kind of dataset, if it cannot be detected from the files.")
 ]
 DatabaseFolder = Annotated[
     Path | None,
@@ -114,7 +114,11 @@ ProcessesOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    typer.Option("--cluster", metavar="WHERE", help="Work on Ray: local (started here), auto or ray://HOST:PORT."),
+    typer.Option(
+        "--cluster",
+        metavar="WHERE",
+        help="Use workers on Ray: local (started here), auto (the cluster of this machine) or ray://HOST:PORT.",
+    ),
 ]
 RunFolder = Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")]
 SplitOption = Annotated[str, typer.Option(help="The split of the dataset: dev or train.")]
@@ -127,12 +131,13 @@ DatabasesOption = Annotated[
     typer.Option(
         "--databases",
         metavar="WHICH",
-        help="Only these databases: a share such as 1/2 (the other half is 2/2; 1/2:7 of another drawing), names with "
-        "commas between them, or a file with a name a line.",
+        help="Only these databases: a share such as 1/2 (2/2 is the other half; 1/2:7 draws with seed 7), "
+        "names separated by commas, or a file with one name per line.",
     ),
 ]
 WithoutDatabases = Annotated[
-    str, typer.Option("--without-databases", metavar="WHICH", help="Leave out these databases, as for --databases.")
+    str,
+    typer.Option("--without-databases", metavar="WHICH", help="Leave out these databases, given as for --databases."),
 ]
 DrawSeed = Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")]
 SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
@@ -169,7 +174,7 @@ BudgetSeconds = Annotated[
     ),
 ]
 BudgetTokens = Annotated[
-    int | None, typer.Option(min=0, help="The token budget of a question, read and written, cached ones not counted.")
+    int | None, typer.Option(min=0, help="The token budget of a question, read and written, without cached tokens.")
 ]
 ExamplesOption = Annotated[
     str | None,
@@ -209,7 +214,11 @@ RowsOption = Annotated[
 WorkersOption = Annotated[int, typer.Option(min=1, max=256, help="The number of questions worked on at once.")]
 QueueOption = Annotated[
     int,
-    typer.Option(min=0, help="The number of questions that may wait; further ones are refused as the server is busy."),
+    typer.Option(
+        min=0,
+        help="The number of questions that may wait; further questions are refused with the message that the "
+        "server is busy.",
+    ),
 ]
 SecondsOption = Annotated[
     float, typer.Option(min=1, help="The time limit of a question, in seconds, waiting included.")
@@ -218,8 +227,8 @@ PrivacyOption = Annotated[
     Privacy | None,
     typer.Option(
         "--privacy",
-        help="What a service may get of the database: the schema alone, values of columns too, or rows (the default); "
-        "a model in this process may see all.",
+        help="What a model service may see of the database: only the schema, also values of columns, or also "
+        "rows (the default). A model in this process may see everything.",
     ),
 ]
 

@@ -20,7 +20,9 @@ BROKE = 10
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; it is made if need be.")] = Path("."),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The folder; it is created if it does not exist.")
+    ] = Path("."),
     db: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,7 +54,7 @@ def take_over(
     db: Annotated[str, typer.Option("--db", help="The database of the folder; by default the default one.")] = "",
     project: ProjectOption = None,
 ) -> None:
-    """Take descriptions, joins and metrics over as notes, and list what could not be used."""
+    """Import descriptions, joins and metrics as notes, and list what could not be used."""
     from sqljury.api import Session, project_of
     from sqljury.project import imports
 
@@ -85,7 +87,7 @@ def retest(
     timeout: TimeoutOption = 30.0,
     cache: CacheOption = True,
 ) -> None:
-    """Ask the approved questions again and say what broke; exit code 10 if anything did."""
+    """Ask the approved questions again and report what broke; exit code 10 if anything did."""
     from sqljury.api import project_of
     from sqljury.cli.options import adapted
     from sqljury.errors import InputError
@@ -118,7 +120,7 @@ def feedback(
         bool, typer.Option("--apply", help="Write the proposed lines; review them with git diff.")
     ] = False,
 ) -> None:
-    """Propose examples, terms and rules from thumbs and corrections, and name the context that answers lacked."""
+    """Propose examples, terms and rules from ratings and corrections, and name the context that answers lacked."""
     from sqljury.api import project_of
     from sqljury.project import feedback as given
 

@@ -72,12 +72,13 @@ def refine(
     ] = 0.0,
     voting: Annotated[
         Voting | None,
-        typer.Option(help="How the programs' results are combined; by default as the recipe says (Figure 5)."),
+        typer.Option(help="How the programs' results are combined; by default as in the recipe (Figure 5)."),
     ] = None,
     start: Annotated[
         Start,
         typer.Option(
-            help="The query to begin with: the answer, or its text before repairs by the model, or before any."
+            help="The query to begin with: the answer, the answer before repairs by the model (repaired), or as it"
+            " was written."
         ),
     ] = Start.ANSWER,
     limit: Annotated[
@@ -97,9 +98,9 @@ def refine(
     from sqljury.evaluation import run_folder as folder
 
     if (without or voting) and by is not By.TESTS:
-        raise InputError("--without and --voting are for the agents of the tests; they go with --by tests alone")
+        raise InputError("--without and --voting are for the agents of the tests; they need --by tests")
     if share and without is not Without.DATA:
-        raise InputError("--share is of the user's rows, which replace the data agent; add --without data")
+        raise InputError("--share is for tests on the user's rows; add --without data")
     where = data or folder.data_of(run_dir)
     way = refining.Way(
         by=by.value,
@@ -114,7 +115,7 @@ def refine(
         if line is not None:
             terminal.note(f"{done}/{total} {_outcome(line)}"[:160])
         elif done:
-            terminal.note(f"{out} has {done} of {total} answers; going on")
+            terminal.note(f"{out} has {done} of {total} answers; continuing")
 
     with interruptible() as cancel:
         opened = opening(model, cache=cache)

@@ -32,7 +32,7 @@ def folders(out: Path, seed: int, seeds: str, elsewhere: bool) -> dict[int, Path
     try:
         numbers = list(dict.fromkeys(int(number) for number in seeds.split(",")))
     except ValueError:
-        raise InputError(f"--seeds {seeds!r} are no whole numbers; write them as 1,2,3") from None
+        raise InputError(f"--seeds {seeds!r} are not whole numbers; write them as 1,2,3") from None
     if not 2 <= len(numbers) <= MOST:
         raise InputError(f"--seeds needs 2 to {MOST} different numbers, such as 1,2,3; for one use --seed")
     return {number: out / f"seed{number}" for number in numbers}

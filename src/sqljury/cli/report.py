@@ -26,7 +26,7 @@ class Form(StrEnum):
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN_DIR...", help="The folders of runs; the first is what others are compared with."),
+        typer.Argument(metavar="RUN_DIR...", help="The folders of runs; the others are compared with the first."),
     ],
     out: Annotated[Path, typer.Option(help="The file to write; an earlier report is replaced.")],
     form: Annotated[Form, typer.Option("--format", help="A page, Markdown, or all figures as JSON.")] = Form.HTML,

@@ -35,13 +35,15 @@ def reproduce(
     gold: Annotated[Path | None, typer.Option(help="Gold queries for --pred, where they are not beside it.")] = None,
     suite: Annotated[Path | None, typer.Option(help="The folder of `sqljury suite build`.")] = None,
     verdicts: Annotated[
-        Path | None, typer.Option(help="A folder of NAME.tsv with what the published metric programs say of --pred.")
+        Path | None,
+        typer.Option(help="A folder of files NAME.tsv with the verdicts of the published metric programs on --pred."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Make the run of --run with this model, where the table can be.")
+        str | None,
+        typer.Option(metavar="NAME", help="Make the run in --run with this model, for tables that need only one run."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="The number of questions drawn of each file and run.")
+        int | None, typer.Option(min=1, help="The number of questions drawn from each file and run.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A Markdown file to which the comparison is written too.")] = None,
     page: Annotated[bool, typer.Option("--page", help="Print the page of all tables, docs/papers.md.")] = False,
@@ -62,7 +64,7 @@ def reproduce(
         _print_all(out, page)
         return
     if page:
-        raise InputError("--page prints all tables; leave out the name of one")
+        raise InputError("--page prints all tables; leave out the table")
     inputs = Inputs(data, tuple(pred or ()), tuple(run or ()), tuple(expected or ()), gold, suite, verdicts, limit)
     refuse_missing(find(table), inputs)
     with table_file(out, BEGINS, (data, *files, gold, suite, verdicts)) as file:  # before the long work
@@ -94,7 +96,7 @@ def _make(entry: Entry, inputs: Inputs, model: str) -> None:
     if not entry.makes_run or len(inputs.runs) != 1 or inputs.data is None:
         commands = "; ".join(entry.makes) or "nothing"
         raise InputError(
-            f"--model makes one --run from --data, for tables that need just that; {entry.id} is made by: {commands}"
+            f"--model is for tables that need only one --run, made from --data; {entry.id} is made by: {commands}"
         )
     filled = {"SPIDER_DIR": str(inputs.data), "RUN_DIR": str(inputs.runs[0])}
     for command in entry.makes:

@@ -20,22 +20,26 @@ def scale(
         list[Path], typer.Argument(metavar="RUN_DIR...", help="The runs whose questions and times are drawn from.")
     ],
     rates: Annotated[
-        str, typer.Option("--rates", metavar="LIST", help="Questions a second, with commas between them.")
+        str, typer.Option("--rates", metavar="LIST", help="Rates in questions a second, separated by commas.")
     ] = "10,100,1000,10000",
     slots: Annotated[
-        int, typer.Option(min=1, help="Questions that a machine works on at once: --batch of the runs.")
+        int,
+        typer.Option(min=1, help="The number of questions that a machine works on at once: the --batch of the runs."),
     ] = 1,
     hour: Annotated[float, typer.Option(min=0, help="The price of a machine's hour in US dollars.")] = 0.0,
     repeated: Annotated[
         float, typer.Option(min=0, max=0.99, help="The share of questions whose replies are in the cache.")
     ] = 0.0,
-    slower: Annotated[float, typer.Option(min=1.01, help="How much slower answers may be than without a queue.")] = 1.2,
+    slower: Annotated[
+        float, typer.Option(min=1.01, help="The factor by which answers may be slower than without a queue.")
+    ] = 1.2,
     workers: Annotated[
-        str, typer.Option(metavar="LIST", help="Also: how long the runs would take with these numbers of workers.")
+        str,
+        typer.Option(metavar="LIST", help="The numbers of workers for which the time of the runs is simulated too."),
     ] = "1,2,4,8",
     out: Annotated[Path | None, typer.Option(help="Write the table and a chart of saturation as an HTML page.")] = None,
 ) -> None:
-    """Simulate a load: the models, processors and dollars that so many questions a second need."""
+    """Simulate a load: how many models, processors and dollars a rate of questions needs."""
     from sqljury.experiments import scaling
 
     wanted = _numbers(rates, "--rates")

@@ -56,7 +56,7 @@ def describe(
     mask: MaskOption = None,
     only_rows: RowsOption = None,
 ) -> None:
-    """Show tables, columns and keys as questions see them, with the evidence of keys that nobody declared."""
+    """Show tables, columns and keys as the model sees them, with the evidence for inferred keys."""
     from sqljury import api
 
     rules = access_of(access, allow, deny, mask, only_rows)

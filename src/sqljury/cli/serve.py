@@ -56,7 +56,8 @@ def serve(
         typer.Option(
             "--db",
             metavar="[NAME=]PLACE",
-            help="A database, as for `ask`, and the name to serve it by; repeatable. By default all of the folder.",
+            help="A database, as for `ask`, optionally with a name of its own; repeatable. By default all of the "
+            "context folder.",
         ),
     ] = None,
     project: ProjectOption = None,
@@ -76,7 +77,7 @@ def serve(
         typer.Option(metavar="NAME", help="A name under which clients call this server; repeatable."),
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="Clients come by TLS, through a proxy; cookies are sent by TLS only.")
+        bool, typer.Option("--https", help="Clients connect by TLS through a proxy; cookies are marked as secure.")
     ] = False,
     workers: WorkersOption = 4,
     queue: QueueOption = 64,
@@ -86,7 +87,7 @@ def serve(
     notes: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[NAME=]PATH", help="Notes on a database, with its name if there are several; repeatable."
+            metavar="[NAME=]PATH", help="Notes on a database, as NAME=PATH if there are several databases; repeatable."
         ),
     ] = None,
     recipe: AskedRecipe = None,
@@ -109,7 +110,7 @@ def serve(
     only_rows: RowsOption = None,
     privacy: PrivacyOption = None,
 ) -> None:
-    """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
+    """Serve the page and the HTTP API; Ctrl-C ends it after the running questions."""
     if new_token is not None:
         _new_token(new_token, db or [])
         return
@@ -198,7 +199,7 @@ def _opened(
         name, separator, path = given.partition("=")
         if not separator or name not in paths:
             if len(names) > 1:
-                raise InputError(f"--notes {given}: say of which database, as in --notes {names[0]}=PATH")
+                raise InputError(f"--notes {given}: name its database, as in --notes {names[0]}=PATH")
             name, path = names[0], given
         paths[name].append(path)
     served = {}

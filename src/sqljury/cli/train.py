@@ -18,7 +18,7 @@ Runs = Annotated[
 SHIPPED = "shipped"
 """In the place of a weights file: that of the package."""
 
-app = typer.Typer(help="Make training sets, and train the parts that learn.", no_args_is_help=True)
+app = typer.Typer(help="Make training sets, and train parts of a recipe.", no_args_is_help=True)
 app.command("writer")(train_writer.writer)
 app.command("data")(train_data.data)
 app.command("gain")(train_gain.gain)
@@ -89,7 +89,8 @@ def light(
         )
     if weights.scorer is not None:
         terminal.note(
-            f"it asks for scores of the {weights.scorer.selector}: a recipe with it asks a model (select.judge)"
+            f"this judge uses scores of the selector {weights.scorer.selector}, "
+            "so a recipe with it calls a model (select.judge)"
         )
     elif scores:
         terminal.note("the judge's scores differ within too few questions to be learned from; they are not used")

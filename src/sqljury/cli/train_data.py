@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqljury.train.examples import TrainingExample
     from sqljury.train.replay import Replayed
 
-UNCHECKED: Final = "no evaluation was named (--eval-data), so leaks were not looked for"
+UNCHECKED: Final = "no evaluation was named (--eval-data), so the set was not checked for leaks"
 
 
 class Kind(StrEnum):
@@ -86,10 +86,10 @@ HeldOutByOption = Annotated[
         "nearly equal ones on the same database are then left out."
     ),
 ]
-DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, where it has moved to.")]
+DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, its new path if it has moved.")]
 
 KindArgument = Annotated[
-    Kind, typer.Argument(help="The part that the set is for; train pairwise learns from that of selector.")
+    Kind, typer.Argument(help="The part to make the set for; `train pairwise` also learns from sets for selector.")
 ]
 Out = Annotated[Path, typer.Option(help="The JSONL file to write.")]
 Questions = Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")]
@@ -105,12 +105,15 @@ Runs = Annotated[
 Gold = Annotated[
     GoldUse | None,
     typer.Option(
-        help="Whether the gold query is an answer where no candidate is correct (where-none, the default), never, "
-        "or always (generator only)."
+        help="When the gold query is used as an answer: if no candidate is correct (where-none, the default), "
+        "never, or always (generator only)."
     ),
 ]
 PerQuestion = Annotated[
-    int | None, typer.Option(min=1, help="The largest number of own answers to a question, for generator; 2.")
+    int | None,
+    typer.Option(
+        min=1, help="For generator: the largest number of the model's own answers to a question; by default 2."
+    ),
 ]
 Tables = Annotated[
     Shown | None,
@@ -122,32 +125,34 @@ Tables = Annotated[
 ]
 ExtraTables = Annotated[
     list[float] | None,
-    typer.Option(help="Weights of showing 0, 1, 2, ... tables too many, for linked; by default 0.5 0.3 0.2."),
+    typer.Option(
+        help="For linked: the weights of showing 0, 1, 2, ... tables that are not needed; by default 0.5 0.3 0.2."
+    ),
 ]
 KeepSuspects = Annotated[
     bool,
-    typer.Option("--keep-suspects", help="Keep questions whose gold query `sqljury audit` suspects, for generator."),
+    typer.Option("--keep-suspects", help="For generator: keep questions whose gold query `sqljury audit` suspects."),
 ]
 BothOrders = Annotated[
     bool,
-    typer.Option("--both-orders", help="Show queries or programs in both orders, for critic, pairwise and selector."),
+    typer.Option("--both-orders", help="For critic, pairwise and selector: show queries or programs in both orders."),
 ]
 Independent = Annotated[
-    bool, typer.Option("--independent", help="Show one query at a time, correct or not, for critic.")
+    bool, typer.Option("--independent", help="For critic: show one query at a time, to be judged correct or not.")
 ]
 Mistakes = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="PAIRS",
-        help="For pairwise, without a run: so many pairs of a question, its gold query against mistakes in it.",
+        help="For pairwise without runs: the number of pairs per question, each of its gold query and a mistake in it.",
     ),
 ]
 Writer = Annotated[
     str | None,
     typer.Option(
-        help="The model that writes correct queries with gold as a hint, for critic and pairwise; the programs, "
-        "for selector."
+        help="For critic and pairwise: the model that writes correct queries with gold as a hint. For "
+        "selector: the model that writes programs."
     ),
 ]
 
@@ -229,8 +234,8 @@ def data(
     adapted = [name for name in written_by if adapters.parse(name)[1] not in ("", adapters.NONE)]
     if kind is Kind.GENERATOR and adapted:
         terminal.note(
-            f"its own queries are of {', '.join(adapted)}; give the adapter to `sqljury train generator` with --start, "
-            "or the training begins without what it has learned"
+            f"the model's own queries were written by {', '.join(adapted)}; give the adapter to "
+            "`sqljury train generator` with --start, or the training loses what it has learned"
         )
 
 

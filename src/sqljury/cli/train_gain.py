@@ -18,13 +18,15 @@ def gain(
     before: Annotated[
         Path, typer.Argument(metavar="BASE_RUN", help="A folder of `sqljury bench` without the adapter.")
     ],
-    after: Annotated[Path, typer.Argument(metavar="ADAPTER_RUN", help="The same questions and recipe with it.")],
+    after: Annotated[
+        Path, typer.Argument(metavar="ADAPTER_RUN", help="A run of the same questions and recipe with the adapter.")
+    ],
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the runs.")] = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Compare two runs on the same questions: first candidate, votes, bound, before and after, with intervals."""
+    """Compare two runs on the same questions: first candidate, votes, answer and bound, with intervals."""
     print_gains(before, after, data, seed, processes, as_json=as_json)
 
 

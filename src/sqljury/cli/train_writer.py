@@ -31,9 +31,7 @@ Start = Annotated[
 HeldOut = Annotated[float, typer.Option(min=0.01, max=0.9, help="The share of the questions to measure on.")]
 HeldOutByOption = Annotated[
     HeldOutBy,
-    typer.Option(
-        help="What is held out: single questions, none of them like one that is trained on, or whole databases."
-    ),
+    typer.Option(help="What is held out: single questions that resemble no trained question, or whole databases."),
 ]
 
 

@@ -60,8 +60,9 @@ Start = Annotated[
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
-        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, up to 10 epochs, 3,800 "
-        "examples; for pairwise) or msc (MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
+        help="Settings of a paper, for options that are not given: chase (CHASE-SQL: rank 16, up to 10 epochs,"
+        " 3,800 examples; for pairwise) or msc (MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a "
+        "step)."
     ),
 ]
 LoraR = Annotated[int | None, typer.Option(min=1, show_default="16", help="The rank of the adapter's matrices.")]
@@ -74,10 +75,11 @@ LoraDropout = Annotated[
 ]
 Modules = Annotated[TargetModules, typer.Option(help="The matrices to adapt; attention gives a third of the size.")]
 BatchSize = Annotated[
-    int | None, typer.Option(min=1, show_default="24", help="Examples of a step, and the most in one sequence.")
+    int | None,
+    typer.Option(min=1, show_default="24", help="Examples per step, and the largest number in one sequence."),
 ]
 MaxExamples = Annotated[
-    int | None, typer.Option(min=0, show_default="0", help="Train on a random sample of so many examples; 0 for all.")
+    int | None, typer.Option(min=0, show_default="0", help="Train on a random sample of this many examples; 0 for all.")
 ]
 Epochs = Annotated[float | None, typer.Option(min=0.01, show_default="2", help="Passes over the training examples.")]
 MaxSteps = Annotated[int, typer.Option(min=-1, help="The number of steps instead of --epochs; -1 for --epochs.")]
@@ -86,12 +88,14 @@ LearningRate = Annotated[float, typer.Option(min=0, help="The highest learning r
 WarmupRatio = Annotated[float, typer.Option(min=0, max=1, help="The share of steps in which the learning rate rises.")]
 Pull = Annotated[
     float,
-    typer.Option(min=0, help="The weight of the divergence from the base model, in the loss; 0 for none."),
+    typer.Option(min=0, help="The weight in the loss of the divergence from the base model; 0 for none."),
 ]
 MaxLength = Annotated[int, typer.Option(min=16, help="Tokens of the longest example; longer ones are left out.")]
 HeldOut = Annotated[
     float,
-    typer.Option(min=0, max=0.9, help="The share of databases held out for evaluation; of questions on one database."),
+    typer.Option(
+        min=0, max=0.9, help="The share of databases held out for evaluation; with few databases, of questions."
+    ),
 ]
 EvalSteps = Annotated[float, typer.Option(min=0.001, help="Steps between evaluations; below 1, a share of all steps.")]
 Patience = Annotated[
@@ -198,15 +202,16 @@ def export(
         Precision, typer.Option(help="The number format; q8_0 is half as large as f16.")
     ] = Precision.F16,
     rank: Annotated[
-        int, typer.Option(min=0, help="A lower rank than the training's, for a smaller file; 0 for the training's.")
+        int,
+        typer.Option(min=0, help="A lower rank than that of the training, for a smaller file; 0 for the same rank."),
     ] = 0,
     scale: Annotated[
         float,
         typer.Option(
             min=0.01,
             max=1,
-            help="The share of the way from the base model that the adapter goes; below 1 often better "
-            "on data unlike the training's.",
+            help="The factor by which the trained change of the weights is scaled; below 1 is often better on data"
+            " unlike the training set.",
         ),
     ] = 1.0,
     check: Annotated[int, typer.Option(min=0, help="Prompts on which both runtimes are compared; 0 for none.")] = 8,

@@ -49,9 +49,7 @@ def tune(
     limit: QuestionsOption = None,
     seed: DrawSeed = 0,
     recipe: Annotated[str, typer.Option(help="The recipe to begin with, by name or as a .toml file.")] = "default",
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="The most seconds a question, in the mean, that a recipe may take.")
-    ] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="The limit on a recipe's mean seconds per question.")] = 30.0,
     what: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,10 +57,8 @@ def tune(
             "choosing, tests or stops; repeatable, all by default."
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, max=20, help="How often all steps are gone through, at most.")] = 2,
-    trials: Annotated[
-        int, typer.Option(min=1, max=10_000, help="The number of variants that are tried, at most.")
-    ] = 80,
+    rounds: Annotated[int, typer.Option(min=1, max=20, help="The largest number of passes through all steps.")] = 2,
+    trials: Annotated[int, typer.Option(min=1, max=10_000, help="The largest number of variants to try.")] = 80,
     model: ModelOption = None,
     adapter: AdapterOption = None,
     timeout: TimeoutOption = 30.0,
@@ -72,7 +68,7 @@ def tune(
     max_usd: MaxUsd = None,
     price: PriceOption = None,
 ) -> None:
-    """Search for the best recipe on questions with gold queries; a stopped search goes on by the same command."""
+    """Search for the best recipe on questions with gold queries; the same command continues a stopped search."""
     from sqljury.bench.moves import STEPS
     from sqljury.bench.notes import by_url, notes_of
     from sqljury.bench.tune import RECIPE, TABLE, TUNED, Search
