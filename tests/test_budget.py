@@ -104,3 +104,20 @@ def test_the_clock_is_ahead_by_what_kept_replies_took() -> None:
     assert 51 <= spent.total().seconds < 100
     spent.charge(Cost(seconds=1))  # which passed
     assert spent.left > 0
+
+
+def test_no_call_begins_that_would_not_end_in_time_by_those_before_it() -> None:
+    spent = budget(seconds=60)
+    with spent.step("fix"):
+        assert not spent.exhausted()  # nothing is known of its calls
+        spent.charge(Cost(calls=2, seconds=100))
+        assert not spent.exhausted()
+        spent.charge(Cost(calls=1, seconds=100))
+        assert spent.exhausted()
+        with spent.step("tests"):
+            assert not spent.exhausted()  # another step's calls tell nothing
+    assert not spent.exhausted()
+    spent = budget()
+    with spent.step("fix"):
+        spent.charge(Cost(calls=1, seconds=1e9))
+        assert not spent.exhausted()

@@ -16,7 +16,8 @@ from sqljury.types import Cost
 class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
-    It is checked between two calls of the model, so the call that exceeds it is still finished. A query on the database
+    It is checked between two calls of the model, so the call that exceeds it is still finished; none begins in less
+    time than the calls of its step took in the mean. A query on the database
     ends with it, or after ``context.QUERY_SECONDS``. At least one part of the recipe is always asked.
     """
 
@@ -81,10 +82,15 @@ class Budget:
         return max(0.0, min(self._deadline - now, self._started + self.allowance.seconds - now))
 
     def exhausted(self) -> bool:
-        """Whether the allowance, or the time of the step under way, is used up."""
-        spent = self.total()
-        over = spent.seconds >= self.allowance.seconds or spent.computed_tokens >= self.allowance.tokens
-        return over or self._now() >= self._deadline
+        """Whether the allowance, or the time of the step under way, is used up, or too little for another call.
+
+        A call of the step is expected to take what those before it took in the mean.
+        """
+        if self.total().computed_tokens >= self.allowance.tokens:
+            return True
+        spent = self._steps.get(self._step, Cost())
+        expected = spent.seconds / spent.calls if spent.calls else 0.0
+        return self.left <= expected
 
     def _now(self) -> float:
         return time.perf_counter() + self._ahead
