@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from sqljury import ask
@@ -17,10 +18,12 @@ TABLES = """
     CREATE TABLE members (mid INTEGER{key}, full_name TEXT, home_club INTEGER{club}, status TEXT{status});
     CREATE TABLE statuses (code TEXT{key}, meaning TEXT, remark TEXT);
     CREATE TABLE parcels (parcel_no INTEGER{key}, sender TEXT, weight_grams INTEGER, channel TEXT);
+    CREATE TABLE payments (payment_no INTEGER{key}, member INTEGER{member}, cents INTEGER);
     INSERT INTO cities VALUES ('BGO', 'Bergen'), ('OSL', 'Oslo'), ('TRD', 'Trondheim');
-    INSERT INTO clubs VALUES (1, 'Harbour', 'BGO'), (2, 'Arena', 'OSL'), (3, 'Loft', 'OSL'), (4, 'Mill', 'TRD');
-    INSERT INTO members VALUES (11, 'Ada', 2, 'A'), (12, 'Bo', 2, 'X'), (13, 'Eva', 1, 'A'), (14, 'Gro', 3, 'P');
+    INSERT INTO clubs VALUES (11, 'Harbour', 'BGO'), (12, 'Arena', 'OSL'), (13, 'Loft', 'OSL'), (14, 'Mill', 'TRD');
+    INSERT INTO members VALUES (11, 'Ada', 12, 'A'), (12, 'Bo', 12, 'X'), (13, 'Eva', 11, 'A'), (14, 'Gro', 13, 'P');
     INSERT INTO statuses VALUES ('A', 'active', 'pays'), ('X', 'Cancelled', 'pays no more'), ('P', 'paused', 'paused');
+    INSERT INTO payments VALUES (1, 11, 500), (2, 12, 700), (3, 12, 900), (4, 13, 100);
     INSERT INTO parcels VALUES (1, 'Ada', 1250, 'web'), (2, 'Bo', 990, 'Web'), (3, 'Ida', 40, 'post');
 """
 DECLARED = {
@@ -28,6 +31,7 @@ DECLARED = {
     "city": " REFERENCES cities",
     "club": " REFERENCES clubs",
     "status": " REFERENCES statuses",
+    "member": " REFERENCES members",
 }
 
 
@@ -55,6 +59,32 @@ def test_an_invented_join_follows_the_keys(club: Path) -> None:
     )
     assert rows == (("Oslo", 3),)
     assert "clubs.city_code" in sql
+    assert reason == "a join of columns that no key relates"
+
+
+def test_equal_numbers_do_not_make_up_for_a_key_to_another_table(club: Path) -> None:
+    sql, rows, reason = answered(
+        club,
+        "Which club earned the most?",
+        "SELECT c.club_name, SUM(p.cents) FROM clubs AS c JOIN payments AS p ON c.club_id = p.member "
+        "GROUP BY c.club_name ORDER BY SUM(p.cents) DESC LIMIT 1",
+    )
+    assert rows == (("Arena", 2100),)
+    assert "home_club" in sql
+    assert reason == "a join of columns that no key relates"
+
+
+def test_an_invented_join_that_cannot_run_follows_the_keys(tmp_path: Path) -> None:
+    """Of a text with a number: casts would make it run, and find nothing."""
+    file = tmp_path / "club.duckdb"
+    with duckdb.connect(file) as connection:
+        connection.execute(TABLES.format(**dict.fromkeys(DECLARED, "")))
+    invented = (
+        "SELECT m.full_name FROM cities AS c JOIN members AS m ON c.code = m.home_club WHERE c.city_name = 'Oslo'"
+    )
+    sql, rows, reason = answered(file, "Who is a member of a club in Oslo?", invented)
+    assert set(rows) == {("Ada",), ("Bo",), ("Gro",)}
+    assert "CAST" not in sql
     assert reason == "a join of columns that no key relates"
 
 

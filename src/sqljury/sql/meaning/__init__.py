@@ -57,8 +57,8 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
-"""Rules on what is an error on some engines, such as a comparison of a number with a date."""
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans, along_keys)
+"""Rules on what is an error on some engines, such as comparing a number with a date, or joining texts with numbers."""
 
 
 _FAULTS: Final = (

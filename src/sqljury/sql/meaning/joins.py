@@ -114,13 +114,22 @@ class _Related:
             found.update(front)
         return found
 
+    def _refers(self, one: Held) -> bool:
+        """A key leads from the column to another table, which is not the one that it is joined with."""
+        return len(self._reached(_place(one.table, one.column.name))) > 1
+
     def _by_values(self, left: Held, right: Held) -> bool:
-        """They have a value in common, as far as they are read; equal numbers say nothing where keys are declared."""
+        """They have a value in common, as far as they are read.
+
+        Equal numbers say nothing where keys are declared, or where one of the columns refers to another table.
+        """
         ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
         both = ours & theirs
         if not self._declared and not (ours and theirs):
             return True  # not known, and a key may have been overlooked
-        return bool(both) if not self._declared else any(map(_telling, both))
+        if self._declared or self._refers(left) or self._refers(right):
+            return any(map(_telling, both))
+        return bool(both)
 
 
 def _place(table: Table, column: str) -> Place:
