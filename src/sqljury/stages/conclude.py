@@ -72,7 +72,8 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
-    reasons = "; ".join(unknown(nearest.sql, schema)) or str(nearest.result.error or "it failed")
+    names = [] if nearest.result.error_kind == "refused" else unknown(nearest.sql, schema)  # refusals say more
+    reasons = "; ".join(names) or str(nearest.result.error or "it failed")
     query = plain(nearest.sql, _QUERY_CHARACTERS)
     advice = "Rephrase the question, or correct the query if you wrote it"
     return f"{tried}; the closest was {query} and failed with: {reasons}. {advice}"
