@@ -44,8 +44,9 @@ _HINTED: Final = Sampling(temperature=0.8, top_p=0.95, max_tokens=300, stop=STOP
 class JudgedQuestion:
     """A question with the representatives of its correct and of its wrong groups.
 
-    ``hint`` names the source of the correct query when no candidate was correct: ``model`` (which saw the gold query),
-    ``gold`` (the gold query or a copy of it); else it is empty.
+    ``hint`` names the source of the queries where they are not candidates alone: ``model`` for a correct one by a model
+    that saw the gold query, ``gold`` for the gold query or a copy of it, ``mistake`` for the gold query and mistakes in
+    it; else it is empty.
     """
 
     replayed: Replayed
