@@ -17,7 +17,6 @@ from typing import Final
 from sqljury.datasets.spider import Example
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import DatasetError
-from sqljury.keys import known_schema
 from sqljury.llm.base import derive_seed
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.parallel.crew import Crew
@@ -32,7 +31,7 @@ from sqljury.train.data import LeftOut, made_on_databases
 from sqljury.train.data_judged import JudgedQuestion, pairwise_examples
 from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed
-from sqljury.types import Candidate
+from sqljury.types import Candidate, Result
 
 TRIED: Final = 12
 """Mistakes of a question that are run, at most; half of them misread a column."""
@@ -51,7 +50,8 @@ def mistake_examples(
 ) -> Iterator[TrainingExample | LeftOut]:
     """Up to ``pairs`` pairs of a question: its gold query and a query that returns other rows, but some.
 
-    Left out are questions whose gold query fails or returns nothing, and those without such a mistake.
+    Left out are questions whose gold query fails, returns nothing or cannot be written in the one style, and those
+    without such a mistake.
     """
     maker = partial(_Mistaken, recipe=recipe, seed=seed, pairs=pairs, both_orders=both_orders)
     return made_on_databases(examples, maker, processes)
@@ -62,15 +62,18 @@ class _Mistaken:
 
     def __init__(self, db: Database, recipe: Recipe, seed: int, pairs: int, *, both_orders: bool) -> None:
         self._db, self._recipe, self._seed, self._pairs, self._both = db, recipe, seed, pairs, both_orders
-        self._preparation, self._schema, self._known = Preparation(recipe.schema), introspect(db), known_schema(db)
+        self._preparation, self._schema = Preparation(recipe.schema), introspect(db)
 
     def examples(self, example: Example) -> Iterator[TrainingExample | LeftOut]:
-        text = restyled(example.gold_sql, self._schema)
-        shown = None if text is None else self._db.execute(text, DEFAULT_LIMITS)
-        if text is None or shown is None or not shown.ok:
+        try:
+            gold = run_gold(self._db, example.gold_sql)
+        except DatasetError:
             yield LeftOut(example.id, "failed")
             return
-        wrong = self._wrong(example, text) if shown.rows else []
+        text = restyled(example.gold_sql, self._schema) or ""
+        shown = self._db.execute(text, DEFAULT_LIMITS)
+        same = bool(shown.rows) and judge(gold, shown, EX.ordered(example.gold_sql)).correct
+        wrong = self._wrong(example, text, gold) if same else []
         if not wrong:
             yield LeftOut(example.id, "none")
             return
@@ -92,12 +95,8 @@ class _Mistaken:
         question = JudgedQuestion(replayed, (correct,), tuple(wrong), "mistake")
         yield from pairwise_examples([question], self._seed, self._pairs, both_orders=self._both)
 
-    def _wrong(self, example: Example, text: str) -> list[Candidate]:
-        """Mistakes that return rows, and others than gold; each result once."""
-        try:
-            gold = run_gold(self._db, example.gold_sql)
-        except DatasetError:
-            return []
+    def _wrong(self, example: Example, text: str, gold: Result) -> list[Candidate]:
+        """Mistakes in the gold query, written as ``text``, that return rows, and others than gold does."""
         rng = random.Random(derive_seed(self._seed, "mistakes", example.id))  # noqa: S311
         kinds = [misreadings(text, self._schema), neighbours(text, column_names(self._schema), seed=self._seed)]
         wrong: list[Candidate] = []
