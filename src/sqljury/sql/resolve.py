@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, scopes
+from sqljury.sql.text import quote_name
 from sqljury.types import ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
@@ -95,6 +96,18 @@ class Sources:
     def alias(self, name: str) -> str | None:
         """The alias of a table, looked up in any case."""
         return next((alias for alias in self.tables if alias.lower() == name.lower()), None)
+
+    def identifier(self, alias: str) -> exp.Identifier:
+        """An alias as FROM writes it, here or around: PostgreSQL takes T1 for t1, but not "T1"."""
+        node, _ = self.scope.selected_sources.get(alias, (None, None))
+        if node is None:
+            known = self.around is not None and alias in self.around.scope.selected_sources
+            if self.around is not None and known:
+                return self.around.identifier(alias)
+            return exp.to_identifier(alias, quoted=quote_name(alias, self.schema.dialect) != alias)
+        own = node.args.get("alias")
+        written = node.this if own is None or own.this is None else own.this
+        return written.copy() if isinstance(written, exp.Identifier) else exp.to_identifier(alias)
 
     def outputs(self, alias: str) -> Sequence[str] | None:
         """The columns of what stands in FROM under an alias; None where they are not known."""

@@ -383,7 +383,7 @@ class Binder:
         return apply
 
     def _assign(self, column: exp.Column, alias: str) -> None:
-        column.set("table", identifier(alias, self._schema.dialect))
+        column.set("table", self._sources.identifier(alias))
 
 
 def _kind(route: Route) -> str:

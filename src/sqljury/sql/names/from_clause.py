@@ -51,7 +51,7 @@ class FromClause:
     def keep_star(self) -> None:
         """Limit ``SELECT *`` to the table that it selects from so far."""
         for star in [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]:
-            alias = identifier(next(iter(self.tables)), self._dialect)
+            alias = self._sources.identifier(next(iter(self.tables)))
             star.replace(exp.Column(this=exp.Star(), table=alias))
 
     def outer(self) -> bool:
@@ -89,7 +89,7 @@ class FromClause:
         """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
 
         def named(table: str, column: str) -> exp.Column:
-            return exp.Column(this=identifier(column, self._dialect), table=identifier(table, self._dialect))
+            return exp.Column(this=identifier(column, self._dialect), table=self._sources.identifier(table))
 
         pairs = zip(step.here, step.there, strict=True)
         return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
