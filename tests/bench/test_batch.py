@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Unpack
@@ -109,7 +110,13 @@ def test_calls_of_questions_that_were_stopped_are_in_the_journal(data: Path, tmp
     assert found.broken_off.completion_tokens > 0
 
 
-def test_calls_that_an_interrupt_broke_off_are_in_the_journal(data: Path, tmp_path: Path) -> None:
+def test_calls_that_an_interrupt_broke_off_are_in_the_journal(
+    data: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    # A program that other tests ran in this process may have left a handler of its own.
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def says(call: Call) -> str:
         if "Cats by age?" in call.prompt:
             signal.raise_signal(signal.SIGINT)
