@@ -17,8 +17,8 @@ class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
     It is checked between two calls of the model, so the call that exceeds it is still finished; none begins in less
-    time than the calls of its step took in the mean. A query on the database
-    ends with it, or after ``context.QUERY_SECONDS``. At least one part of the recipe is always asked.
+    time than the calls of its step took in the mean. A query on the database ends with it, or after
+    ``context.QUERY_SECONDS``. At least one part of the recipe is always asked.
     """
 
     seconds: float = inf

@@ -71,6 +71,11 @@ def has_column(table: Table, name: str) -> bool:
     return any(column.name.lower() == lower for column in table.columns)
 
 
+def identifier(name: str, dialect: str) -> exp.Identifier:
+    """A name as a query needs it, quoted where it must be."""
+    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)
+
+
 class Sources:
     """What the FROM clause of one SELECT reads, by alias as it is written.
 
@@ -101,10 +106,9 @@ class Sources:
         """An alias as FROM writes it, here or around: PostgreSQL takes T1 for t1, but not "T1"."""
         node, _ = self.scope.selected_sources.get(alias, (None, None))
         if node is None:
-            known = self.around is not None and alias in self.around.scope.selected_sources
-            if self.around is not None and known:
-                return self.around.identifier(alias)
-            return exp.to_identifier(alias, quoted=quote_name(alias, self.schema.dialect) != alias)
+            around = self.around
+            known = around is not None and alias in around.scope.selected_sources
+            return around.identifier(alias) if around is not None and known else identifier(alias, self.schema.dialect)
         own = node.args.get("alias")
         written = node.this if own is None or own.this is None else own.this
         return written.copy() if isinstance(written, exp.Identifier) else exp.to_identifier(alias)

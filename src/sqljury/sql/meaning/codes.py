@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
-from sqljury.sql.names.readings import identifier, table_node
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import table_named
+from sqljury.sql.resolve import identifier, table_named
 from sqljury.types import Column, Schema, Table
 
 LIKELY: Final = 0.5

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from sqljury.sql.grouping import group_outputs
 from sqljury.sql.names.columns import Binder
 from sqljury.sql.names.near import near_tables
-from sqljury.sql.names.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
+from sqljury.sql.names.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading
 from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.sql.resolve import Sources, bare_name, find_table, read_sources
+from sqljury.sql.resolve import Sources, bare_name, find_table, identifier, read_sources
 from sqljury.types import Schema, Table
 
 __all__ = ["MAX_NAMES", "MAX_UNKNOWN", "Binding", "bindings", "rebindings"]

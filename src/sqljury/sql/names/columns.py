@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Final
 from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.names.from_clause import FromClause
 from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
-from sqljury.sql.names.readings import PLAUSIBLE, Option, Reading, identifier
+from sqljury.sql.names.readings import PLAUSIBLE, Option, Reading
 from sqljury.sql.names.routes import Route, end, score
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, compared, find_table, has_column, other_side, table_named, tables_of
+from sqljury.sql.resolve import (
+    Sources,
+    compared,
+    find_table,
+    has_column,
+    identifier,
+    other_side,
+    table_named,
+    tables_of,
+)
 from sqljury.types import Table
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqljury.sql.names.readings import identifier, table_node
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.names.routes import Route, Step
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, bare_name
+from sqljury.sql.resolve import Sources, bare_name, identifier
 from sqljury.types import Table
 
 

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from sqljury.language.alike import pieces, question_words
 from sqljury.sql.names.routes import Routes
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import bare_name
-from sqljury.sql.text import quote_name
+from sqljury.sql.resolve import bare_name, identifier
 from sqljury.types import Schema, Table
 
 MAX_UNKNOWN = 32
@@ -87,11 +86,6 @@ class Reading:
     def names(self) -> frozenset[str]:
         """All columns of the schema in lower case."""
         return frozenset(column.name.lower() for table in self.schema.tables for column in table.columns)
-
-
-def identifier(name: str, dialect: str) -> exp.Identifier:
-    """A name as a query needs it, quoted where it must be."""
-    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)
 
 
 def table_node(table: Table, dialect: str) -> exp.Table:
