@@ -252,6 +252,9 @@ def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider:
     code, _, error = ended(start("3", *more))
     assert code == 0, error
     assert (tmp_path / "run" / "choices-rerank-cases5-drawfuzzing-keepall.jsonl").is_file()
+    code, _, error = ended(start("3", *select, "--as-drawn"))
+    assert code == 0, error
+    assert (tmp_path / "run" / "choices-rerank-reduceFalse-formsqlite-shots2.jsonl").is_file()
     code, _, error = ended(start("3", *more, "--tests", "agents"))
     assert (code, "for the databases of a suite" in error) == (2, True)
 

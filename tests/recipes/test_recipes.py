@@ -84,7 +84,11 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ('[tests]\nkind = "agents"\nchooser = "a"', "tests.chooser chooses where tests.voting"),
         ('[tests]\nkind = "suite"\nkeep = "most"', "tests.keep must be one of pairs, classes, all"),
         ('[tests]\nkind = "suite"\ndraw = "lots"', "tests.draw must be one of selection, fuzzing"),
-        ('[tests]\nkind = "agents"\nkeep = "all"', "tests.keep and tests.draw are for the databases of a suite"),
+        ('[tests]\nkind = "agents"\nkeep = "all"', "tests.keep, tests.draw and tests.reduce are for the databases of"),
+        (
+            '[tests]\nkind = "agents"\nreduce = false',
+            "tests.keep, tests.draw and tests.reduce are for the databases of",
+        ),
         (
             '[tests]\nkind = "agents"\nshare = 0.1',
             'tests.share is a share of the user\'s rows; set tests.data = "real"',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import shop
 
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.testing.draw import fuzzed_origin
+from sqljury.testing.draw import fuzzed_origin, select
 from sqljury.testing.separate import Search, minimised, separate
 from sqljury.testing.shape import size
 from sqljury.testing.trial import Trial
@@ -128,6 +129,20 @@ def test_redundant_cases_are_kept_up_to_the_number_asked_for(file: Path) -> None
         assert set(found.classes) == {(0, 1)}
         assert found.together == ()
     assert separate(shop.origin(file, *SAME["check"]), SAME["check"], Search(tries=80, keep="all")).cases == ()
+
+
+def test_drawn_databases_stay_as_drawn_where_they_are_not_reduced(file: Path) -> None:
+    queries = PAIRS["descending"]
+    origin = shop.origin(file, *queries)
+    search = Search(cases=4, size=20, numbers=False, seconds=60, seed="3", keep="all", reduce=False)
+    found = separate(origin, queries, search)
+    drawn = [origin.shape.case(select(origin, f"3|{number}", 20)) for number in range(4)]
+    as_drawn = [case for case, how in zip(found.cases, found.how, strict=True) if how == "drawn"]
+    assert as_drawn
+    assert all(case in drawn for case in as_drawn)
+    reduced = separate(origin, queries, replace(search, reduce=True))
+    rows = [sum(map(len, case.tables.values())) for case in (as_drawn[0], reduced.cases[0])]
+    assert rows[0] > rows[1]
 
 
 def test_fuzzed_databases_have_no_row_of_the_users(file: Path) -> None:

@@ -277,6 +277,8 @@ def test_epochs_and_steps() -> None:
     assert steps[:6] != steps[6:12]
     assert all(sorted(chain(*epoch)) == list(range(6)) for epoch in (steps[:6], steps[6:12]))
     assert len(schedule(trees, replace(settings, max_steps=7))) == 7
+    assert len(schedule(trees, replace(settings, least_steps=20))) == 21, "whole passes more, until there are as many"
+    assert len(schedule(trees, replace(settings, max_steps=7, least_steps=20))) == 7
     assert (duration(59), duration(3600 * 26 + 61)) == ("1 min", "26 h 02 min")
 
 

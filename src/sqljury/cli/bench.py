@@ -210,6 +210,12 @@ def select(
         Draw | None,
         typer.Option(help="The rows of small databases: a random selection from the database, or made-up rows."),
     ] = None,
+    reduce: Annotated[
+        bool | None,
+        typer.Option(
+            "--reduce/--as-drawn", help="Whether databases drawn at random lose the rows that no difference needs."
+        ),
+    ] = None,
     coder: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs for tests; repeatable.")
     ] = None,
@@ -225,9 +231,10 @@ def select(
     from sqljury.stages.registry import check_weights
 
     check_weights(weights, selector)
-    if (keep or draw) and tests is not Tests.SUITE:
+    if (keep or draw or reduce is not None) and tests is not Tests.SUITE:
         raise InputError(
-            "--keep and --draw are for the databases of a suite; leave them out, or leave out --tests agents"
+            "--keep, --draw and --as-drawn are for the databases of a suite; leave them out, or leave out --tests "
+            "agents"
         )
     if (coder or voting) and tests is not Tests.AGENTS:
         raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
@@ -247,7 +254,7 @@ def select(
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}
-        given |= {"keep": keep and keep.value, "draw": draw and draw.value}
+        given |= {"keep": keep and keep.value, "draw": draw and draw.value, "reduce": reduce}
         given |= {"voting": voting and voting.value, "models": tuple(dict.fromkeys(coder)) if coder else None}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)

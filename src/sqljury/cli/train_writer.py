@@ -56,7 +56,7 @@ def writer(
     from sqljury.llm import models
     from sqljury.train import card
     from sqljury.train.settings import Settings
-    from sqljury.train.writer import Plan, train_writer
+    from sqljury.train.writer import STEPS_AT_LEAST, Plan, train_writer
 
     given = {"lora_r": lora_r, "epochs": epochs}
     settings = Settings(
@@ -67,6 +67,7 @@ def writer(
         learning_rate=learning_rate,
         memory_gb=gigabytes(memory),
         seed=seed,
+        least_steps=0 if epochs else STEPS_AT_LEAST,
         **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
     plan = Plan(questions, db_dir, out, recipe, held_out, held_out_by.value, settings, processes)

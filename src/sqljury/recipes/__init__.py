@@ -188,8 +188,8 @@ def _check_together(recipe: Recipe) -> None:
         problem = 'tests.chooser chooses where tests.voting = "selection"'
     elif tests.share and tests.data != "real":
         problem = 'tests.share is a share of the user\'s rows; set tests.data = "real", or leave it out'
-    elif tests.kind == "agents" and (tests.keep != "pairs" or tests.draw != "selection"):
-        problem = 'tests.keep and tests.draw are for the databases of a suite: kind = "suite"'
+    elif tests.kind == "agents" and (tests.keep != "pairs" or tests.draw != "selection" or not tests.reduce):
+        problem = 'tests.keep, tests.draw and tests.reduce are for the databases of a suite: kind = "suite"'
     elif tests.kind == "suite" and (tests.share or tests.reasoning):
         problem = 'tests.share and tests.reasoning are for agents: kind = "agents"'
     if problem:

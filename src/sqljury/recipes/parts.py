@@ -146,8 +146,9 @@ class TestsPart:
     constraint if ``numbers`` is set. ``draw`` is where rows come from: random ``selection`` from the user's tables, or
     ``fuzzing``, which makes them up (Li & Xie 2024, section 2.1). ``keep`` says which databases are kept: those that
     tell apart ``pairs`` of queries that none before did, those with new ``classes`` of queries (Algorithm 1), or
-    ``all`` that tell any apart, until there are ``cases`` (section 5.3). The model predicts the expected result
-    ``samples`` times at ``temperature``, after ``shots`` examples, from databases shown as ``form``.
+    ``all`` that tell any apart, until there are ``cases`` (section 5.3). With ``reduce`` they lose the rows that no
+    difference needs; without it, those drawn at random stay as they are, as in the paper. The model predicts the
+    expected result ``samples`` times at ``temperature``, after ``shots`` examples, from databases shown as ``form``.
 
     Agents write ``codes`` programs of at most ``max_tokens`` each, inspected up to ``inspections`` times, for data
     that the model or a ``program`` invents; with ``real`` there is no data agent, but rows of the user's database,
@@ -169,6 +170,7 @@ class TestsPart:
     numbers: bool = True
     draw: Draw = "selection"
     keep: KeptCases = "pairs"
+    reduce: bool = True
     form: Shown = "csv"
     shots: Annotated[int, Interval(ge=0, le=100)] = 7
     samples: Annotated[int, Interval(ge=1, le=64)] = 1

@@ -109,8 +109,8 @@ class Search:
 
     ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
     ``keep`` says which databases are kept, see ``separate``. With ``fuzzing`` none has a row of the origin's pool: rows
-    are made up (section 2.1), and ``how`` is always ``fuzzed``. Equal seeds give equal databases as long as time does
-    not run out.
+    are made up (section 2.1), and ``how`` is always ``fuzzed``. Without ``reduce`` a database drawn at random is kept
+    with all its rows, as in the paper. Equal seeds give equal databases as long as time does not run out.
     """
 
     cases: int = 10
@@ -121,6 +121,7 @@ class Search:
     seed: str = ""
     keep: KeptCases = "pairs"
     fuzzing: bool = False
+    reduce: bool = True
 
 
 DEFAULT: Final = Search()
@@ -167,9 +168,10 @@ def separate(
     also once all pairs have been told apart, until there are ``search.cases``: tests with the same classes are the
     redundancy of section 5.3. A database on which all queries agree is never kept, for it favours none.
 
-    Each is made as small as possible while those pairs differ on it for which it is kept. If possible both queries find
-    something there, else one of them: an empty against a non-empty result is weak evidence (TS-SQL, section 3,
-    non-duality). Once ``cancel`` is set the search ends. Raises ``DatabaseError`` when SQLite does not take the schema.
+    Each is made as small as possible while those pairs differ on it for which it is kept (``Search.reduce``). If
+    possible both queries find something there, else one of them: an empty against a non-empty result is weak evidence
+    (TS-SQL, section 3, non-duality). Once ``cancel`` is set the search ends. Raises ``DatabaseError`` when SQLite does
+    not take the schema.
     """
     with Trial(origin.shape, queries) as trial:
         return _Separator(origin, trial, search, cancel).run()
@@ -193,7 +195,9 @@ class _Separator:
     def run(self) -> Separation:
         databases = self._databases()
         while not self._done():
-            self._look(*next(databases))
+            how, rows = next(databases)
+            as_drawn = not self._search.reduce and self._looked_at < self._search.cases
+            self._look(how, rows, reduce=not as_drawn)
         cases, classes, how = zip(*self._kept, strict=True) if self._kept else ((), (), ())
         return Separation(cases, classes, how, tuple(sorted(self._together)), self._looked_at)
 
@@ -205,8 +209,8 @@ class _Separator:
     def _late(self) -> bool:
         return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
 
-    def _look(self, how: How, rows: Rows) -> None:
-        """Keep the database, made smaller, if ``search.keep`` asks for it."""
+    def _look(self, how: How, rows: Rows, reduce: bool) -> None:
+        """Keep the database, made smaller if ``reduce``, if ``search.keep`` asks for it."""
         self._looked_at += 1
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
@@ -215,12 +219,13 @@ class _Separator:
         new = frozenset(pair for pair in self._trial.apart(among) if self._finding(pair) >= least)
         if not new or not self._is_new(rows):
             return
-        small, how = self._smaller(self._minimised(rows, new), how, new)
-        self._trial.load(small)
-        if not self._is_new(small):
-            return
+        if reduce:
+            rows, how = self._smaller(self._minimised(rows, new), how, new)
+            self._trial.load(rows)
+            if not self._is_new(rows):
+                return
         self._together -= self._trial.apart(self._together)
-        self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
+        self._kept.append((self._origin.shape.case(rows), self._trial.classes(), how))
 
     def _is_new(self, rows: Rows) -> bool:
         """Whether the loaded database, whose rows these are, is other than those that are kept."""

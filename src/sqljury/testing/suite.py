@@ -49,6 +49,7 @@ def run_suite(queries: Sequence[str], task: Task, part: TestsPart, context: Cont
         seed=seed,
         keep=part.keep,
         fuzzing=part.draw == "fuzzing",
+        reduce=part.reduce,
     )
     try:
         suite = separating_suite(queries, task.known, context.db, search, context.cancel)

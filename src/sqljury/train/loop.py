@@ -270,9 +270,9 @@ def schedule(trees: Sequence[TreeSequence], settings: Settings) -> list[list[int
     steps: list[list[int]] = []
     epoch = 0
     wanted = settings.max_steps if settings.max_steps > 0 else None
-    while len(steps) < wanted if wanted else epoch < settings.epochs:
+    while len(steps) < wanted if wanted else epoch < settings.epochs or len(steps) < settings.least_steps:
         of_epoch = batches(trees, settings.batch_size, derive_seed(settings.seed, "epoch", epoch))
-        if wanted is None and settings.epochs - epoch < 1:
+        if wanted is None and 0 < settings.epochs - epoch < 1:
             of_epoch = of_epoch[: max(1, round((settings.epochs - epoch) * len(of_epoch)))]
         steps += of_epoch
         epoch += 1

@@ -33,14 +33,15 @@ class Settings:
     """What to train and how.
 
     A step takes about ``batch_size`` examples, in as few sequences as ``memory_gb`` allows (10^9 bytes; 0 for what the
-    machine has, up to 12). ``max_examples`` above 0 is the size of a random sample to train on. ``max_steps`` above 0
-    overrides ``epochs``; after ``minutes`` above 0 the training ends, and its learning rate with it. Examples of more
-    than ``max_length`` tokens are left out and counted. ``held_out`` is the share of databases to evaluate on, or of
-    questions where there is one database. ``eval_steps`` is the number of steps between evaluations; below 1, a share
-    of all steps. After ``patience`` evaluations without a lower held-out loss the training ends; 0 for never. ``pull``
-    weighs the divergence KL(base || adapted) on learned tokens, which holds the adapter near the base model.
-    ``target_modules`` names the adapted matrices; attention alone gives a third of the size. ``start`` names the
-    adapter that the training starts from, as a folder of a training, a path or a name; empty for none.
+    machine has, up to 12). ``max_examples`` above 0 is the size of a random sample to train on. A set too small for
+    ``least_steps`` in ``epochs`` is passed over more often. ``max_steps`` above 0 overrides both; after ``minutes``
+    above 0 the training ends, and its learning rate with it. Examples of more than ``max_length`` tokens are left out
+    and counted. ``held_out`` is the share of databases to evaluate on, or of questions where there is one database.
+    ``eval_steps`` is the number of steps between evaluations; below 1, a share of all steps. After ``patience``
+    evaluations without a lower held-out loss the training ends; 0 for never. ``pull`` weighs the divergence
+    KL(base || adapted) on learned tokens, which holds the adapter near the base model. ``target_modules`` names the
+    adapted matrices; attention alone gives a third of the size. ``start`` names the adapter that the training starts
+    from, as a folder of a training, a path or a name; empty for none.
     """
 
     part: str
@@ -53,6 +54,7 @@ class Settings:
     batch_size: int = 24
     max_examples: int = 0
     epochs: float = 2.0
+    least_steps: int = 0
     max_steps: int = -1
     minutes: float = 0.0
     learning_rate: float = 5e-5

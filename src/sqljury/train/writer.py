@@ -47,6 +47,10 @@ from sqljury.train.replay import replay_all
 from sqljury.train.settings import Settings
 
 ADAPTER: Final = "writer.gguf"
+STEPS_AT_LEAST: Final = 40
+"""Steps of the training: two passes over 60 examples are six steps, too few to learn anything."""
+JUDGED_BY_LOSS: Final = 400
+"""Examples from which on some are held out to end the training; the loss of fewer than 20 held-out ones is chance."""
 STEPS: Final = ("questions", "candidates", "set", "before", "training", "adapter", "after")
 
 Note = Callable[[str], None]
@@ -179,8 +183,10 @@ class _Work:
 
     def trained(self, data: Path) -> Path:
         """The folder of the training."""
-        folder, settings = self._begun("training"), self.plan.settings
-        lora.train(data, folder, replace(settings, start=self.start), self.note)
+        folder, settings = self._begun("training"), replace(self.plan.settings, start=self.start)
+        if len(examples.read(data)) < JUDGED_BY_LOSS:
+            settings = replace(settings, held_out=0.0)
+        lora.train(data, folder, settings, self.note)
         return folder
 
     def exported(self, training: Path) -> Path:
