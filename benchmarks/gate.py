@@ -4,9 +4,10 @@
     sqljury bench spider --data runs/gate --split dev --recipe fast --out runs/gate_fast [--engine postgresql]
     python benchmarks/gate.py report runs/gate_fast [OTHER_RUN ...]
 
-Four sources, told apart by the id: ``fitness`` (12 tables without keys, flags and times in several forms), ``library``
-(four CSV files, read as the product reads a folder), ``shop`` (the example database's own questions) and ``words``
-(questions of Spider's train split in other words, by ``gate/synonyms.tsv``). The first two were written for this file.
+The database of a question names its source: ``fitness`` (12 tables without keys, flags and times in several forms),
+``library`` (four CSV files, read as the product reads a folder), ``shop`` (the example database's own questions),
+``freight`` and ``clinic`` (15 and 14 tables without keys, ``gate_data.py``), and ``words`` for all others (questions of
+Spider's train split in other words, by ``gate/synonyms.tsv``).
 ``build`` fails where a gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on
 the others.
 """
@@ -22,12 +23,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+
+from gate_data import Chance, insert, write_clinic, write_freight
 
 from sqljury import connect
 from sqljury.datasets.spider import Example, load
@@ -38,7 +41,7 @@ from sqljury.schema.introspect import introspect
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 HERE: Final = Path(__file__).with_suffix("")
-SOURCES: Final = ("fitness", "library", "shop", "words")
+SOURCES: Final = ("fitness", "library", "shop", "freight", "clinic", "words")
 WORDS: Final = 100
 LEAST: Final = 2
 """Words of a question that must change for it to count as said in other words."""
@@ -87,7 +90,7 @@ def main() -> None:
 def build(data: Path, out: Path, databases: Sequence[str] | None, seed: int) -> None:
     """Write ``dev.json`` and ``database/`` into ``out``."""
     folder = out / "database"
-    for name, write in (("fitness", write_fitness), ("library", write_library), ("shop", write_shop)):
+    for name, write in WRITERS.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         file = folder / name / f"{name}.sqlite"
         file.unlink(missing_ok=True)
@@ -299,29 +302,8 @@ def write_shop(file: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "examples/shop/build.py"), str(file)], check=True)
 
 
-def insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:
-    """Insert rows with a value for every column."""
-    marks = ", ".join("?" * len(rows[0]))
-    connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
-
-
 def _stored(cell: Any) -> Any:
     return cell if cell is None or isinstance(cell, str | int | float | bytes) else str(cell)
-
-
-class Chance:
-    """Seeded chance from ``random.random()`` alone."""
-
-    def __init__(self, seed: int) -> None:
-        self._source = random.Random(seed)
-
-    def between(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
-        return low + int(self._source.random() * (high - low + 1))
-
-    def pick(self, items: Sequence[Any]) -> Any:
-        """One of the items."""
-        return items[self.between(0, len(items) - 1)]
 
 
 def verify(entries: Iterable[dict[str, Any]], folder: Path) -> None:
@@ -334,6 +316,15 @@ def verify(entries: Iterable[dict[str, Any]], folder: Path) -> None:
             wrong.append(f"{entry['db_id']}: {entry['question']}: {result.error or 'finds nothing'}")
     if wrong:
         raise SystemExit("\n".join(wrong))
+
+
+WRITERS: Final[dict[str, Callable[[Path], None]]] = {
+    "fitness": write_fitness,
+    "library": write_library,
+    "shop": write_shop,
+    "freight": write_freight,
+    "clinic": write_clinic,
+}
 
 
 def write_tables(folder: Path, file: Path) -> None:
