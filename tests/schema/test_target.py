@@ -58,7 +58,8 @@ def test_steps_shrink_and_examples_stand_beside_texts_only() -> None:
     sizes = [estimate_tokens(stepped(SCHEMA, SAMPLES, step, style=STYLE)) for step in STEPS]
     assert sizes[0] > sizes[1] > sizes[2] > sizes[4] > sizes[5]
     text = stepped(SCHEMA, SAMPLES, STEPS[2], style=STYLE)
-    assert "such as '2020-01-0" in text
+    assert "such as 'a name of th" in text
+    assert "2020-01-0" not in text, "the type says that it is a date"
     assert "other_id INTEGER,\n" in text
 
 
@@ -80,3 +81,26 @@ def test_a_service_is_shown_the_whole_schema() -> None:
     assert _for(local, fast, 1).schema.tokens == 0
     local.on_cpu = LocalModel.on_cpu  # type: ignore[attr-defined]
     assert _for(Wrapper(local), fast, 1) == fast  # type: ignore[arg-type]
+
+
+def test_a_large_schema_shows_codes_and_no_example_that_tells_nothing() -> None:
+    columns = (
+        Column("id", "INTEGER", False),
+        Column("depot", "TEXT"),
+        Column("booked", "TIMESTAMP"),
+        Column("due", "TEXT"),
+        Column("state", "TEXT"),
+        Column("remark", "TEXT"),
+    )
+    table = Table("shipments", columns, ("id",), (ForeignKey(("depot",), "depots", ("code",)),))
+    depots = Table("depots", (Column("code", "TEXT"),), ("code",))
+    rows = tuple(
+        (number, "HH1", "2024-01-01 10:00:00", f"2024-01-{number:02}", "CAN" if number % 4 == 3 else "DLV", f"r{number}")
+        for number in range(1, 13)
+    )
+    sample = Result(columns=tuple(column.name for column in columns), rows=rows)
+    text = stepped(Schema("carrier", "sqlite", (table, depots)), {"shipments": sample}, STEPS[2])
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
+    assert lines["state"].endswith("-- such as 'DLV', 'CAN'"), "all codes, the most frequent first"
+    assert lines["due"].count("'") == lines["remark"].count("'") == 2, "one example of what is always different"
+    assert all("such as" not in lines[name] for name in ("id", "depot", "booked"))

@@ -201,7 +201,9 @@ def ratio(question: str) -> bool:
     return bool(_RATIO.search(question)) and not _WHOLE.search(question)
 
 
-_RANKING: Final = _words(rf"{RANKED}|first|last|recent")
+_PART_OF_NAME: Final = r"(?!(?:\W+(?:and|or)\W+(?:(?:the|their)\W+)?(?:first|middle|last))*\W+names?\b)"
+"""Not before "name": "first and last name" asks for no end of an order."""
+_RANKING: Final = _words(rf"{RANKED}|(?:first|last){_PART_OF_NAME}|recent")
 _COUNTING: Final = re.compile(
     rf"\b(?:how many|(?:the|total|a) (?:count|number) of)\s+(?:(?:{DIFFERENT}|the|of|all|total)\s+)*", re.IGNORECASE
 )

@@ -16,20 +16,26 @@ Shrinking removes the least useful information first:
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqljury.language.words import content_words, words
 from sqljury.schema import forms
 from sqljury.schema.forms import Remarks, contents
 from sqljury.schema.meanings import meanings, odd
 from sqljury.schema.samples import TOO_LARGE
+from sqljury.sql.meaning.base import is_date
 from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, literal, remark, tokens
 from sqljury.types import Column, Result, Schema, Table
 from sqljury.types.schema import Form, only_tables, qualified, shuffled, subset
 
 _MSCHEMA_EXAMPLES: Final = 3
+CODES: Final = 5
+"""Values beside a column of codes or categories where other columns have one example."""
+_MOST_CODES: Final = 10
+_CODE_CHARS: Final = 16
 _WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema, "listed": forms.listed}
 _BETWEEN: Final = {"ddl": "\n\n", "compact": "\n", "mschema": "\n", "listed": "\n"}
 _ROWLESS: Final = ("mschema", "listed")
@@ -43,8 +49,9 @@ class Style:
     ``rows`` is the number of sample rows below a table (all if None), never used in the forms ``mschema`` and
     ``listed``. ``examples`` is the number of distinct values beside each column (if None, three in the form
     ``mschema``, one in ``listed``, none in others): first those in ``near`` by table and column, then values of rows
-    chosen by ``seed``. With ``only_texts`` columns that hold no texts have none: numbers tell little. Comments are cut
-    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
+    chosen by ``seed``. With ``only_telling`` columns of numbers, of dates by type, and of references to other columns
+    have none, and a column of few short texts has up to ``CODES``. Comments are cut to ``comments`` characters, 0 for
+    none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
     finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
     what stays when the text must shrink. With ``apart`` the values of each column are drawn by themselves, so that
     those of several columns do not make a row.
@@ -53,7 +60,7 @@ class Style:
     rows: int | None = None
     cell_chars: int = CELL_CHARS
     examples: int | None = None
-    only_texts: bool = False
+    only_telling: bool = False
     comments: int = COMMENT_CHARS
     types: bool = False
     odd: bool = False
@@ -203,20 +210,38 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
     rows = list(sample.rows)
     random.Random(f"{style.seed} {table.name}").shuffle(rows)  # noqa: S311
     found = {}
+    references = {name for key in table.foreign_keys for name in key.columns}
     for column in table.columns:
-        if column.name not in sample.columns:
+        told = style.only_telling and (column.name in references or is_date(column.type))
+        if told or column.name not in sample.columns:
             continue
         index = sample.columns.index(column.name)
         if style.apart:
             random.Random(f"{style.seed} {table.name} {column.name}").shuffle(rows)  # noqa: S311
         drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
         usable = [*style.near.get((table.name, column.name), ()), *drawn]
-        if style.only_texts and not any(isinstance(value, str) for value in usable):
-            continue
+        most = count
+        if style.only_telling:
+            if not any(isinstance(value, str) for value in usable):
+                continue
+            if codes := _codes([row[index] for row in sample.rows]):
+                usable, most = [*codes, *usable], CODES
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
-            found[column.name] = ", ".join(list(values)[:count])
+            found[column.name] = ", ".join(list(values)[:most])
     return found
+
+
+def _codes(cells: Sequence[Any]) -> list[str]:
+    """The different values of a column of codes or categories, the most frequent first; none for other columns.
+
+    Such a column has at most ``_MOST_CODES`` short texts, which recur: half as many as there are values, or fewer.
+    """
+    known = [cell for cell in cells if cell is not None]
+    if not all(isinstance(cell, str) and len(cell) <= _CODE_CHARS for cell in known):
+        return []
+    counts = Counter(known)
+    return [code for code, _ in counts.most_common()] if len(counts) <= min(_MOST_CODES, len(known) // 2) else []
 
 
 class _Room(NamedTuple):

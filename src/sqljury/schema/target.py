@@ -81,7 +81,7 @@ def stepped(
         style,
         rows=rows,
         examples=step.examples if step.examples or style.examples is not None else None,
-        only_texts=True,
+        only_telling=True,
         cell_chars=min(step.cell_chars, style.cell_chars, CELL_CHARS),
     )
     return render(schema, samples, form="compact" if step.compact else form, style=smaller, max_chars=max_chars)

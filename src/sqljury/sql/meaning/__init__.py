@@ -19,7 +19,7 @@ from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
-from sqljury.sql.meaning.ranges import last_day
+from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
@@ -42,6 +42,7 @@ RULES: Final[tuple[Rule, ...]] = (
     explained,
     ignored_case,
     last_day,
+    whole_days,
     not_in_null,
     division,
     extremes,

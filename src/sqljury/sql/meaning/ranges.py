@@ -1,4 +1,4 @@
-"""Ranges of times that end on a day without a time, which is its midnight: the last day is missing from them."""
+"""Days compared with times: a day without a time is its midnight, so the rest of the day is missing from a range."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sqljury.sql.parse import exp
 _TIMED: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T](?P<time>\d\d:\d\d.*))?")
 _MIDNIGHT: Final = re.compile(r"[0:.]*(?:Z|[+-]\d\d(?::?\d\d)?)?")
 _BEFORE: Final = re.compile(r"\b(?:before|prior to|earlier than|up to but)\b", re.IGNORECASE)
+_CLOCK: Final = re.compile(r"\b(?:midnight|noon|o'clock|hours?|minutes?|exact(?:ly)?)\b|\d:\d\d", re.IGNORECASE)
 _MONTHS: Final = tuple(name.lower() for name in calendar.month_name)  # January is 1
 
 
@@ -44,6 +45,43 @@ def last_day(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("a day without a time is its midnight, and the rest of the day is left out") if changed else None
 
 
+def whole_days(tree: exp.Query, asked: Asked) -> Change | None:
+    """Compare a column of times with a column of days by day: ``delivered_at > due_on`` has all of the due day.
+
+    Only where that matters: ``times < days`` and ``times >= days`` mean the same by day. Left alone where the question
+    asks for a time of day.
+    """
+    if _CLOCK.search(asked.question.whole):
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.GT, exp.LTE, exp.LT, exp.GTE, exp.EQ, exp.NEQ)):
+        left, right = node.this, node.expression
+        for times, days, kinds in (
+            (left, right, (exp.GT, exp.LTE, exp.EQ, exp.NEQ)),
+            (right, left, (exp.LT, exp.GTE, exp.EQ, exp.NEQ)),
+        ):
+            if isinstance(node, kinds) and _has_times(times, asked) is True and _has_times(days, asked) is False:
+                changed = True
+                times.replace(exp.Date(this=times.copy()))
+                break
+    return (
+        Change("a day without a time is its midnight, and times later on that day count as after it")
+        if changed
+        else None
+    )
+
+
+def _has_times(column: exp.Expr, asked: Asked) -> bool | None:
+    """Whether a column has days with times other than midnight; None where its values are not days."""
+    known = held(column, asked.schema)
+    values = asked.data.values(known.table, known.column.name) if known is not None else ()
+    matches = [_TIMED.fullmatch(str(value)) for value in values]
+    times = [match["time"] or "" for match in matches if match is not None]
+    if not times or len(times) < len(matches):
+        return None
+    return not all(map(_MIDNIGHT.fullmatch, times))
+
+
 def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = False) -> bool:
     day = day_of(other)
     known = held(column, asked.schema)
@@ -58,9 +96,7 @@ def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = Fa
     last = calendar.monthrange(end.year, end.month)[1] == end.day
     if not (last or any_day or _names(asked.question.whole, end)):
         return False
-    matches = [_TIMED.fullmatch(str(value)) for value in asked.data.values(known.table, known.column.name)]
-    times = [match["time"] or "" for match in matches if match is not None]
-    return len(times) == len(matches) and not all(map(_MIDNIGHT.fullmatch, times))
+    return _has_times(column, asked) is True
 
 
 def _names(question: str, day: date) -> bool:
