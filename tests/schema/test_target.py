@@ -95,7 +95,14 @@ def test_a_large_schema_shows_codes_and_no_example_that_tells_nothing() -> None:
     table = Table("shipments", columns, ("id",), (ForeignKey(("depot",), "depots", ("code",)),))
     depots = Table("depots", (Column("code", "TEXT"),), ("code",))
     rows = tuple(
-        (number, "HH1", "2024-01-01 10:00:00", f"2024-01-{number:02}", "CAN" if number % 4 == 3 else "DLV", f"r{number}")
+        (
+            number,
+            "HH1",
+            "2024-01-01 10:00:00",
+            f"2024-01-{number:02}",
+            "CAN" if number % 4 == 3 else "DLV",
+            f"r{number}",
+        )
         for number in range(1, 13)
     )
     sample = Result(columns=tuple(column.name for column in columns), rows=rows)

@@ -14,6 +14,7 @@ from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained
 from sqljury.sql.meaning.counted import counted_matches, counted_once
 from sqljury.sql.meaning.division import division
+from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.joins import along_keys
@@ -21,6 +22,7 @@ from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
+from sqljury.sql.meaning.unmatched import unmatched
 from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
@@ -43,6 +45,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ignored_case,
     last_day,
     whole_days,
+    durations,
+    unmatched,
     not_in_null,
     division,
     extremes,

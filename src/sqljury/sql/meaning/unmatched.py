@@ -1,0 +1,142 @@
+"""Rows without a match that are looked for in an inner join, which has none: the query can find nothing."""
+
+from __future__ import annotations
+
+from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import owner
+from sqljury.sql.terms import outside_queries
+
+
+def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
+    """Turn an inner join into an outer one where the query asks for rows that have no match in the joined table.
+
+    Such a query has a condition that an inner join never meets: ``WHERE orders.id IS NULL`` on a key or a column that
+    the join equates, or ``HAVING COUNT(*) = 0``. Other conditions on the joined table move into ON.
+    """
+    for select in list(tree.find_all(exp.Select)):
+        absent = _absent_by_null(select, asked) or _absent_by_count(select, asked)
+        if absent is not None and _is_inner(select):
+            joined = _outer_joined(select, absent)
+            if joined is not None:
+                _count_matches(select, joined)
+                _move_conditions(select, joined, asked)
+                return Change(f"an inner join has no rows without a match in {absent}")
+    return None
+
+
+def _is_inner(select: exp.Select) -> bool:
+    """Whether all joins of a SELECT are inner ones of tables on equal columns."""
+    joins: list[exp.Join] = select.args.get("joins") or []
+    start = select.args.get("from_")
+    return (
+        bool(joins)
+        and start is not None
+        and isinstance(start.this, exp.Table)
+        and all(
+            isinstance(join.this, exp.Table)
+            and not join.side
+            and not join.method
+            and join.kind in ("", "INNER")
+            and isinstance(join.args.get("on"), exp.EQ)
+            for join in joins
+        )
+    )
+
+
+def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
+    """The alias of a table of which WHERE wants a column to be NULL that no row of the join has as NULL."""
+    where = select.args.get("where")
+    equated = {side.sql() for join in select.args.get("joins") or () for side in join.find_all(exp.Column)}
+    for condition in where.this.flatten() if where is not None and isinstance(where.this, exp.And) else _only(where):
+        column = condition.this if isinstance(condition, exp.Is) and _is_null(condition.expression) else None
+        known = held(column, asked.schema)
+        if column is None or known is None:
+            continue
+        if column.sql() in equated or column.name in known.table.row_key:
+            owned = owner(column, asked.schema)
+            return owned[0] if owned is not None else None
+    return None
+
+
+def _only(where: exp.Expr | None) -> list[exp.Expr]:
+    return [] if where is None else [where.this]
+
+
+def _is_null(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Null)
+
+
+def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
+    """The alias of the one of two tables whose rows are counted, where HAVING wants groups without any."""
+    having, group = select.args.get("having"), select.args.get("group")
+    joins: list[exp.Join] = select.args.get("joins") or []
+    if having is None or group is None or len(joins) != 1 or not _is_none(having.this):
+        return None
+    aliases = {table.alias_or_name.lower() for table in (select.args["from_"].this, joins[0].this)}
+    counted = having.this.this.this
+    owners = [owner(node, asked.schema) for node in group.expressions if isinstance(node, exp.Column)]
+    grouped = {owned[0] for owned in owners if owned is not None}
+    if len(aliases) != 2 or len(grouped) != 1 or len(owners) != len(group.expressions) or None in owners:
+        return None
+    [absent] = aliases - grouped
+    if isinstance(counted, exp.Column):
+        owned = owner(counted, asked.schema)
+        return absent if owned is not None and owned[0] == absent else None
+    return absent if isinstance(counted, exp.Star | exp.Literal) else None
+
+
+def _is_none(condition: exp.Expr) -> bool:
+    """Whether a condition is ``COUNT(...) = 0`` or ``COUNT(...) < 1``."""
+    wanted = {"eq": "0", "lte": "0", "lt": "1"}.get(condition.key)
+    return wanted is not None and isinstance(condition.this, exp.Count) and condition.expression.name == wanted
+
+
+def _outer_joined(select: exp.Select, absent: str) -> exp.Join | None:
+    """The join of that table, now an outer one; None where the order of the joins does not allow it.
+
+    A table that stands first changes places with the only other one.
+    """
+    joins: list[exp.Join] = select.args["joins"]
+    first = select.args["from_"].this
+    if len(joins) == 1 and first.alias_or_name.lower() == absent:
+        second = joins[0].this
+        select.args["from_"].set("this", second.copy())
+        joins[0].set("this", first.copy())
+    if joins[-1].this.alias_or_name.lower() != absent:
+        return None
+    joins[-1].set("side", "LEFT")
+    joins[-1].set("kind", None)
+    return joins[-1]
+
+
+def _count_matches(select: exp.Select, join: exp.Join) -> None:
+    """Let COUNT(*) count the rows of the joined table: an outer join has a row for what has no match."""
+    alias = join.alias_or_name.lower()
+    [column] = [side for side in join.args["on"].find_all(exp.Column) if side.table.lower() == alias][:1] or [None]
+    parts = [part for part in (*select.selects, select.args.get("having"), select.args.get("order")) if part]
+    for node in [node for part in parts for node in outside_queries(part)] if column is not None else ():
+        if isinstance(node, exp.Count) and isinstance(node.this, exp.Star | exp.Literal):
+            node.set("this", column.copy())
+
+
+def _move_conditions(select: exp.Select, join: exp.Join, asked: Asked) -> None:
+    """Move conditions on the joined table alone from WHERE to ON, but for those that want its columns to be NULL."""
+    where, alias = select.args.get("where"), join.alias_or_name.lower()
+    if where is None:
+        return
+    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    moved = [part for part in parts if _is_on(part, alias, asked) and not _wants_null(part)]
+    if moved:
+        join.set("on", exp.and_(join.args["on"].copy(), *(part.copy() for part in moved), wrap=False))
+        kept = [part.copy() for part in parts if part not in moved]
+        select.set("where", exp.Where(this=exp.and_(*kept, wrap=False)) if kept else None)
+
+
+def _is_on(condition: exp.Expr, alias: str, asked: Asked) -> bool:
+    owners = [owner(node, asked.schema) for node in condition.find_all(exp.Column)]
+    return bool(owners) and all(owned is not None and owned[0] == alias for owned in owners)
+
+
+def _wants_null(condition: exp.Expr) -> bool:
+    return isinstance(condition, exp.Is) and _is_null(condition.expression)
