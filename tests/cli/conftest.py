@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from commands import Start
 
 PROGRAM = """
 import sys
@@ -20,8 +21,6 @@ opening._bare = lambda name, _together: model
 sys.argv = ["sqljury", *sys.argv[2:]]
 main()
 """
-
-Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture

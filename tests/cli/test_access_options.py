@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
-Start = Callable[..., "subprocess.Popen[str]"]
+from commands import Start
 
 
 def test_denied_columns_are_refused_and_others_answered(start: Start, zoo: Path, tmp_path: Path) -> None:

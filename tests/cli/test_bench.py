@@ -7,16 +7,15 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commands import Start, ended
 from sqljury import FakeModel
 from sqljury.cli import bench, ladder
 from sqljury.errors import DatasetError, InputError
 
-Start = Callable[..., "subprocess.Popen[str]"]
 SQLJURY = Path(sys.executable).with_name("sqljury")
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "spider"
 
@@ -37,11 +36,6 @@ def spider(zoo: Path, tmp_path: Path) -> Path:
     entry = {"question": "How many animals?", "query": "SELECT count(*) FROM animal", "db_id": "zoo"}
     (data / "dev.json").write_text(json.dumps([entry]))
     return data
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, error = process.communicate(timeout=60)
-    return process.returncode, out, error
 
 
 def test_names_are_no_markup_and_steer_nothing(start: Start, spider: Path, tmp_path: Path) -> None:

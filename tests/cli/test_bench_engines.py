@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commands import Start, ended
 from servers import Server, postgres_url
-
-Start = Callable[..., "subprocess.Popen[str]"]
 
 SCRIPT = """
     CREATE TABLE Animal (Id INTEGER PRIMARY KEY, Name TEXT, zoo INTEGER REFERENCES Zoo (id));
@@ -37,11 +34,6 @@ def data(tmp_path: Path) -> Path:
     entries = [{"question": f"Question {number}?", "query": sql, "db_id": "zoo"} for number, sql in enumerate(QUERIES)]
     (root / "dev.json").write_text(json.dumps(entries))
     return root
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, error = process.communicate(timeout=240)
-    return process.returncode, out, error
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgresql", "mysql"])

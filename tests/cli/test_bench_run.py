@@ -6,19 +6,12 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Start = Callable[..., "subprocess.Popen[str]"]
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, error = process.communicate(timeout=120)
-    return process.returncode, out, error
+from commands import Start, ended
 
 
 @pytest.fixture

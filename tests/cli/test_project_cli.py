@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-Start = Callable[..., "subprocess.Popen[str]"]
+from commands import Start
 
 
 def run(start: Start, says: str, *arguments: str, cwd: Path) -> tuple[int, str, str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Start = Callable[..., "subprocess.Popen[str]"]
+from commands import Start, ended
 
 
 @pytest.fixture
@@ -22,11 +20,6 @@ def spider(zoo: Path, tmp_path: Path) -> Path:
     entries = [{"question": f"How many animals, {n}?", "query": sql, "db_id": "zoo"} for n, sql in enumerate(queries)]
     (data / "dev.json").write_text(json.dumps(entries))
     return data
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, error = process.communicate(timeout=300)
-    return process.returncode, out, error
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commands import Start, ended
 from sqljury import recipes
 
-Start = Callable[..., "subprocess.Popen[str]"]
 SAYS = "SELECT count(*) FROM animal WHERE id > 1"
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, error = process.communicate(timeout=600)
-    return process.returncode, out, error
 
 
 @pytest.fixture

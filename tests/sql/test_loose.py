@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
+from sqljury.sql.equated import loose
 from sqljury.sql.features import anatomy
-from sqljury.sql.resolve import loose
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

@@ -35,23 +35,23 @@ _NAMING: Final = frozenset(["name", "title", "id", "code", "description", "detai
 
 
 def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:
-    """The things that the beginning of the question lists: ``name``, ``date`` and ``result`` of each battle."""
+    """The things that the question lists first, such as ``name``, ``date`` and ``result`` of each battle."""
     match = _HEAD.match(subject.question.lower().strip())
     if match is None:
         return ()
     head = _END.split(match[1], maxsplit=1)[0]
     found = []
     for part in _PARTS.split(head):
-        said = ["id" if word == "ids" else word for word in part.split() if word not in _LEADING]
-        if said:
-            found.append(words(" ".join(said)))
+        listed = ["id" if word == "ids" else word for word in part.split() if word not in _LEADING]
+        if listed:
+            found.append(words(" ".join(listed)))
     return tuple(found)
 
 
 def not_selected(subject: Subject) -> Iterator[Finding]:
-    """A thing that is listed in the question is the name of a column of these tables, which the query never names."""
+    """The question lists a thing that is the name of a column, and the query does not use this column."""
     select = subject.outer
-    if select is None or any(one.find(exp.Star) and not one.find(exp.Count) for one in select.expressions):
+    if select is None or any(output.find(exp.Star) and not output.find(exp.Count) for output in select.expressions):
         return
     phrases = asked(subject)
     if len(phrases) < 2 or len(phrases) <= len(select.expressions):
@@ -68,9 +68,9 @@ def not_selected(subject: Subject) -> Iterator[Finding]:
 
 
 def everything(subject: Subject) -> Iterator[Finding]:
-    """All columns are selected, and the question does not ask for all that is known."""
+    """The query selects all columns, and the question does not ask for everything."""
     select = next(iter(subject.selects), None)
-    stars = select is not None and any(isinstance(one, exp.Star) for one in outputs(select))
+    stars = select is not None and any(isinstance(output, exp.Star) for output in outputs(select))
     if select is None or not stars or _ALL.search(subject.question.lower()):
         return
     tables = subject.sources(select).values()
@@ -88,15 +88,17 @@ def not_asked(subject: Subject) -> Iterator[Finding]:
     phrases = asked(subject)
     if select is None or len(phrases) != 1 or select.args.get("group") is not None:
         return
-    chosen = [one for one in outputs(select) if isinstance(one, exp.Column) and not isinstance(one.this, exp.Star)]
+    chosen = [
+        column for column in outputs(select) if isinstance(column, exp.Column) and not isinstance(column.this, exp.Star)
+    ]
     if not chosen or len(chosen) != len(select.expressions) or len(subject.question.split(".")) > 2:
         return
     tables = subject.sources(select).values()
-    if any(_NAMING & set(words(one.name)) for one in chosen):
+    if any(_NAMING & set(words(column.name)) for column in chosen):
         return  # what names a thing may stand for it
     meant = [column.name for table in tables for column in table.columns if _named(column, table, phrases[0])]
-    said = " ".join(subject.stems)
-    strange = [one for one in chosen if not any(_within(word, said) for word in words(one.name))]
+    question = " ".join(subject.stems)
+    strange = [column for column in chosen if not any(_within(word, question) for word in words(column.name))]
     if meant and len(strange) == len(chosen) and not {name.lower() for name in meant} & _selected(chosen):
         evidence = f"the question asks for {' '.join(phrases[0])!r}, which is {meant[0]}"
         yield Finding("wrong column", "not-asked", 0.75, ", ".join(map(shown, chosen)), evidence)
@@ -107,28 +109,28 @@ def first_or_last(subject: Subject) -> Iterator[Finding]:
     text = subject.question.lower()
     first, last = "first name" in text, "last name" in text or "family name" in text
     for select in subject.selects[:1]:
-        chosen = [one for one in outputs(select) if isinstance(one, exp.Column)]
-        kinds = {kind for one in chosen for kind, names in _NAMES.items() if one.name.lower().endswith(names)}
+        chosen = [column for column in outputs(select) if isinstance(column, exp.Column)]
+        kinds = {kind for column in chosen for kind, names in _NAMES.items() if column.name.lower().endswith(names)}
         if first != last and kinds == {"last" if first else "first"}:
             evidence = f"the question asks for the {'first' if first else 'last'} name alone"
             yield Finding("wrong column", "first-or-last", 0.85, ", ".join(map(shown, chosen)), evidence)
 
 
 def _selected(chosen: list[exp.Column]) -> set[str]:
-    return {one.name.lower() for one in chosen}
+    return {column.name.lower() for column in chosen}
 
 
-def _within(word: str, said: str) -> bool:
-    """Whether a word of a name, or the most of it, is in the question."""
-    return word in said or any(len(one) > 2 and (one in word) for one in said.split())
+def _within(word: str, question: str) -> bool:
+    """Whether the question has the word of a name, or a part of it with more than two letters."""
+    return word in question or any(len(part) > 2 and (part in word) for part in question.split())
 
 
 def _named(column: Column, table: Table, phrase: tuple[str, ...]) -> bool:
-    """Whether the phrase is the column's name, with the table's before it or without."""
-    own = words(column.name)
-    return phrase in (own, own[len(words(table.name)) :], (*words(table.name), *own)) and bool(own)
+    """Whether the phrase is the column's name, with or without the table's name before it."""
+    name = words(column.name)
+    return phrase in (name, name[len(words(table.name)) :], (*words(table.name), *name)) and bool(name)
 
 
 def _covered(phrase: tuple[str, ...], used: set[str]) -> bool:
-    """Whether a column that is used has a word of the phrase in its name."""
+    """Whether the name of a used column has a word of the phrase."""
     return any(set(words(name)) & set(phrase) for name in used)

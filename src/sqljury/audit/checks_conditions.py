@@ -18,7 +18,7 @@ from sqljury.types import Table
 _HIGH: Final = re.compile(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
 _LOW: Final = re.compile(rf"\b(?<!\bat )(least|{LOWEST})\b")
 _RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|found|built")
-"""Columns of which the least may be the most: the first rank is the highest."""
+"""Columns whose lowest value may be the highest in meaning, such as ranks."""
 _DOWN: Final = re.compile(
     r"\b(descending|decreasing|desc\b|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
 )
@@ -94,11 +94,11 @@ def order_direction(subject: Subject) -> Iterator[Finding]:
 
 
 def comparison(subject: Subject) -> Iterator[Finding]:
-    """One comparison in words, one in the query, and they are not the same."""
+    """The question has one comparison in words, and the query has one that differs from it."""
     if subject.tree is None:
         return
     text = subject.question.lower()
-    said = [
+    phrases = [
         (match, kind)
         for kind, pattern in (("over", _OVER), ("under", _UNDER), ("at least", _AT_LEAST), ("at most", _AT_MOST))
         for match in pattern.finditer(text)
@@ -106,25 +106,25 @@ def comparison(subject: Subject) -> Iterator[Finding]:
     kinds: dict[type, str] = {exp.GT: "over", exp.LT: "under", exp.GTE: "at least", exp.LTE: "at most"}
     made = list(subject.tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between))
     if (
-        len(said) != 1
+        len(phrases) != 1
         or len(made) != 1
         or type(made[0]) not in kinds
         or NEGATION.search(text)
         or re.search(r"\bequal|\bthan at\b", text)
     ):
         return
-    match, kind = said[0]
-    own = kinds[type(made[0])]
-    if own == kind or not _same_number(made[0], text, match.end()):
+    match, kind = phrases[0]
+    written = kinds[type(made[0])]
+    if written == kind or not _same_number(made[0], text, match.end()):
         return
     high = {"over", "at least"}
-    opposite = (own in high) != (kind in high)
+    opposite = (written in high) != (kind in high)
     evidence = f"the question says {match[0]!r}; the query has {shown(made[0])}"
     yield Finding("semantic logic", "comparison", 0.8 if opposite else 0.7, shown(made[0]), evidence)
 
 
 def _same_number(node: exp.Expr, text: str, at: int) -> bool:
-    """Whether the query compares with the number of the question itself, and not with the one beside it."""
+    """Whether the query compares with the very number of the question, not with the one before or after it."""
     right = node.expression
     if not isinstance(right, exp.Literal):
         return True
@@ -145,8 +145,8 @@ def _float(text: str) -> float | None:
 def age_or_time(subject: Subject) -> Iterator[Finding]:
     """The oldest, youngest, earliest or latest is asked for, and the query takes the other end."""
     text = subject.question.lower()
-    said = {match[0] for phrase, _, _ in _AGED if (match := phrase.search(text))}
-    if subject.tree is None or len(said) != 1:
+    ends_asked = {match[0] for phrase, _, _ in _AGED if (match := phrase.search(text))}
+    if subject.tree is None or len(ends_asked) != 1:
         return
     ends = []
     for select in subject.selects:
@@ -167,7 +167,7 @@ def age_or_time(subject: Subject) -> Iterator[Finding]:
 
 
 def without_condition(subject: Subject) -> Iterator[Finding]:
-    """A table of FROM that no condition ties to the others: every row meets every row."""
+    """No condition connects a table of FROM to the others: each of its rows is joined to all of theirs."""
     for select in subject.selects:
         items = from_items(select)
         names = [item.alias_or_name.lower() for item in items]
@@ -182,7 +182,7 @@ def without_condition(subject: Subject) -> Iterator[Finding]:
 
 
 def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
-    """The aliases that are tied to the first, by comparisons of any kind with each other's columns."""
+    """The aliases that are connected to the first one by comparisons of columns, directly or through others."""
     pairs = []
     for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like):
         aliases = set()
@@ -256,7 +256,7 @@ def _joins(subject: Subject, select: exp.Select) -> Iterator[_Join]:
 
 
 def _tied_otherwise(subject: Subject, select: exp.Select, own: exp.EQ, pair: set[str]) -> bool:
-    """Whether another condition ties the same two tables."""
+    """Whether another condition connects the same two tables."""
     for node in within(select, exp.EQ):
         sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
         if node is not own and {owner[0] for side in sides if (owner := subject.owner(side))} == pair:
@@ -280,10 +280,10 @@ def _folded(values: set[object]) -> set[str]:
 
 
 def _better(left: Table, right: Table, left_column: str, right_column: str) -> str:
-    """The foreign key between two tables where this pair of columns has no part in any; empty where it has."""
-    own = (left_column.lower(), right_column.lower())
+    """A foreign key between two tables; empty if there is none, or if this pair of columns is part of one."""
+    joined = (left_column.lower(), right_column.lower())
     found = ""
-    for table, other, pair in ((left, right, own), (right, left, own[::-1])):
+    for table, other, pair in ((left, right, joined), (right, left, joined[::-1])):
         for key in table.foreign_keys:
             if key.ref_table.lower() != other.name.lower():
                 continue
@@ -292,7 +292,7 @@ def _better(left: Table, right: Table, left_column: str, right_column: str) -> s
                     return ""
                 found = f"{table.name}.{here} = {other.name}.{there}"
     # Columns of one name on both sides may be a second way that the schema forgot.
-    return "" if own[0] == own[1] else found
+    return "" if joined[0] == joined[1] else found
 
 
 def fails(subject: Subject) -> Iterator[Finding]:

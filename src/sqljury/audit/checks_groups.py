@@ -14,7 +14,7 @@ from sqljury.sql.parse import exp
 from sqljury.types import Table
 
 _LEAST_SHARE: Final = 0.3
-"""Different labels for each row from which on a label is taken to be a thing's own name, and not its kind."""
+"""From this number of distinct labels per row on, a label names a thing and not its kind."""
 _LABELS: Final = ("name", "title")
 _DIFFERENT: Final = re.compile(rf"(?<!\beach )(?<!\bevery )(?<!\bper )\b({DIFFERENT})\s+(?!from\b|to\b|than\b)")
 _COUNTED: Final = re.compile(
@@ -29,7 +29,7 @@ _ALL: Final = re.compile(r"\b(?:for|of|to|in|with) (?:each|every|all)\b|\beach\b
 
 
 def group_by_label(subject: Subject) -> Iterator[Finding]:
-    """GROUP BY a name that several rows share: things of one name are put together."""
+    """GROUP BY a name that several rows share: different things with the same name become one group."""
     for select in subject.selects:
         group = select.args.get("group")
         terms = [] if group is None else group.expressions
@@ -59,16 +59,16 @@ def group_by_label(subject: Subject) -> Iterator[Finding]:
 
 
 def bare_columns(subject: Subject) -> Iterator[Finding]:
-    """A column is selected beside groups in which it has several values: which one is shown is a matter of luck."""
+    """The query selects a column that has several values in a group: which one it shows is undefined."""
     for select in subject.selects:
         chosen = outputs(select)
-        bare = [one for one in chosen if isinstance(one, exp.Column) and not isinstance(one.this, exp.Star)]
+        bare = [output for output in chosen if isinstance(output, exp.Column) and not isinstance(output.this, exp.Star)]
         group = select.args.get("group")
         terms = [] if group is None else group.expressions
-        own = list(within(select, exp.AggFunc))
-        if not bare or (not own and group is None):
+        aggregates = list(within(select, exp.AggFunc))
+        if not bare or (not aggregates and group is None):
             continue
-        if any(isinstance(one, exp.Max | exp.Min) for one in chosen):
+        if any(isinstance(output, exp.Max | exp.Min) for output in chosen):
             continue  # SQLite takes the row of the extreme
         if select.args.get("distinct") is not None or any(not isinstance(term, exp.Column) for term in terms):
             continue
@@ -82,7 +82,7 @@ def bare_columns(subject: Subject) -> Iterator[Finding]:
 
 
 def _key(subject: Subject, table: Table) -> tuple[str, ...]:
-    """The primary key, else the first column where that is one by the data."""
+    """The primary key, or the first column if its values are unique."""
     if table.primary_key:
         return table.primary_key
     first = table.columns[0].name
@@ -100,7 +100,7 @@ def _is_label(names: tuple[str, ...]) -> bool:
 
 
 def _shares(subject: Subject, table: Table, names: tuple[str, ...]) -> float:
-    """How many different labels there are for each row."""
+    """The number of distinct labels per row."""
     columns = ", ".join(exp.to_identifier(name, quoted=True).sql("sqlite") for name in names)
     source = exp.to_identifier(table.name, quoted=True).sql("sqlite")
     count = subject.data.number(f"SELECT count(*) FROM (SELECT DISTINCT {columns} FROM {source})")  # noqa: S608
@@ -108,7 +108,7 @@ def _shares(subject: Subject, table: Table, names: tuple[str, ...]) -> float:
 
 
 def _grouped_by_key(subject: Subject, select: exp.Select, alias: str, key: tuple[str, ...]) -> exp.Expr:
-    """The whole query, this SELECT of it grouped by the key too."""
+    """The whole query, with this SELECT also grouped by the key."""
     assert subject.tree is not None
     whole = subject.tree.copy()
     twin = list(whole.find_all(exp.Select))[subject.selects.index(select)]
@@ -118,18 +118,18 @@ def _grouped_by_key(subject: Subject, select: exp.Select, alias: str, key: tuple
 
 
 def _several(subject: Subject, select: exp.Select, column: exp.Column) -> int:
-    """In how many groups the column has more than one value; 0 where that cannot be seen."""
+    """The number of groups in which the column has more than one value; 0 if the query for it fails."""
     inner = exp.Select(expressions=[exp.Literal.number(1)])
     for clause in ("from_", "joins", "where", "group"):
         if (node := select.args.get(clause)) is not None:
-            inner.set(clause, [one.copy() for one in node] if isinstance(node, list) else node.copy())
+            inner.set(clause, [part.copy() for part in node] if isinstance(node, list) else node.copy())
     having = exp.GT(this=exp.Count(this=exp.Distinct(expressions=[column.copy()])), expression=exp.Literal.number(1))
     inner = inner.having(having)
     return int(subject.data.number(exp.select("count(*)").from_(inner.subquery("one"))) or 0)
 
 
 def different(subject: Subject) -> Iterator[Finding]:
-    """The question says different, distinct or unique; nothing in the query says so, and rows are repeated."""
+    """The question says different, distinct or unique, the query does not, and its rows repeat."""
     tree = subject.tree
     if tree is None or not _DIFFERENT.search(subject.question.lower()) or not isinstance(tree, exp.Select):
         return
@@ -142,11 +142,11 @@ def different(subject: Subject) -> Iterator[Finding]:
 
 
 def listed_twice(subject: Subject) -> Iterator[Finding]:
-    """A join repeats the rows of the table that is selected from, and nothing takes the repetitions away."""
+    """A join repeats rows of the table whose columns are selected, and the query does not remove the repetitions."""
     select = subject.outer
     if select is None or not plain(select) or not select.args.get("joins"):
         return
-    columns = [one for one in outputs(select) if isinstance(one, exp.Column)]
+    columns = [output for output in outputs(select) if isinstance(output, exp.Column)]
     owners = {owner for column in columns if (owner := subject.owner(column))}
     if len(columns) != len(select.expressions) or len({alias for alias, _ in owners}) != 1:
         return
@@ -164,7 +164,7 @@ def listed_twice(subject: Subject) -> Iterator[Finding]:
 
 
 def _meant_for_each(subject: Subject, select: exp.Select, alias: str, table: Table) -> bool:
-    """Whether a row for each partner may be what the question wants: for all, ordered by the partner, or of it."""
+    """Whether the question may ask for one row per joined row: for all of them, sorted by them, or of them."""
     if _ALL.search(subject.question.lower()):
         return True
     order = select.args.get("order")
@@ -173,7 +173,7 @@ def _meant_for_each(subject: Subject, select: exp.Select, alias: str, table: Tab
             return True
     text = " ".join(subject.stems)
     others = [words(other.name) for other in subject.sources(select).values() if other.name != table.name]
-    return any(re.search(rf"\b(?:of|for) (?:the |all )*{re.escape(' '.join(own))}\b", text) for own in others if own)
+    return any(re.search(rf"\b(?:of|for) (?:the |all )*{re.escape(' '.join(name))}\b", text) for name in others if name)
 
 
 def counted_twice(subject: Subject) -> Iterator[Finding]:
@@ -196,24 +196,24 @@ def counted_twice(subject: Subject) -> Iterator[Finding]:
 
 
 def _counted_table(subject: Subject, select: exp.Select, node: exp.Expr) -> tuple[str, Table] | None:
-    """The table whose rows an aggregate is about: the one that its column is of, or that is said to be counted."""
+    """The table whose rows an aggregate is about: that of its column, or the one that the question counts."""
     if not isinstance(node, exp.Count):
         return subject.owner(node.this) if isinstance(node.this, exp.Column) else None
     phrase = _counted_words(subject)
     named = [
         (alias, table)
         for alias, table in subject.sources(select).items()
-        if (own := words(table.name)) and phrase[-len(own) :] == own
+        if (name := words(table.name)) and phrase[-len(name) :] == name
     ]
     return named[0] if len(named) == 1 else None
 
 
 def _about(subject: Subject, table: Table) -> bool:
-    """Whether an average or a total is said to be one of the table's rows, and not of what is joined to them."""
+    """Whether the question asks for an average or a total of the table's rows, not of rows joined to them."""
     match = re.search(r"\b(?:average|mean|total|sum)\b.*?\b(?:of|for|across|among)\s+(.*)", subject.question.lower())
-    own = words(table.name)
-    said = [word for word in words(match[1]) if word not in ("all", "the", "different")] if match else []
-    return tuple(said[: len(own)]) == own
+    name = words(table.name)
+    phrase = [word for word in words(match[1]) if word not in ("all", "the", "different")] if match else []
+    return tuple(phrase[: len(name)]) == name
 
 
 def _counted_words(subject: Subject) -> tuple[str, ...]:
@@ -225,8 +225,8 @@ def _as_distinct(
     subject: Subject, select: exp.Select, node: exp.Count, key: exp.Column, table: Table
 ) -> Iterator[Finding]:
     whole = select.copy()
-    place = [shown(one) for one in outputs(select)].index(shown(node))
-    outputs(whole)[place].replace(exp.Count(this=exp.Distinct(expressions=[key])))
+    index = [shown(output) for output in outputs(select)].index(shown(node))
+    outputs(whole)[index].replace(exp.Count(this=exp.Distinct(expressions=[key])))
     changed = subject.differs(whole)
     if changed:
         written, meant = told(*changed)
@@ -248,7 +248,7 @@ def _summed_twice(
 
 
 def sets_of_labels(subject: Subject) -> Iterator[Finding]:
-    """INTERSECT or EXCEPT of names that several rows share: one may have the one, another the other."""
+    """INTERSECT or EXCEPT of names that several rows share: different rows of a name may meet the two conditions."""
     tree = subject.tree
     if not isinstance(tree, exp.Intersect | exp.Except):
         return
@@ -274,10 +274,10 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
         if owner is not None:
             for name in table.primary_key:
                 side.append("expressions", exp.column(name, table=owner[0], quoted=True))
-    own, others = subject.rows, subject.data.rows(whole)
-    if own is not None and others is not None and set(own) != {row[:1] for row in others}:
+    rows, by_key = subject.rows, subject.data.rows(whole)
+    if rows is not None and by_key is not None and set(rows) != {row[:1] for row in by_key}:
         evidence = (
-            f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"
+            f"several rows of {table.name} share {columns[0].name}; by key {len(by_key)} rows, as written {len(rows)}"
         )
         yield Finding("semantic logic", "set-of-labels", 0.7, shown(columns[0]), evidence)
 

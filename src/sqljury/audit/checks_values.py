@@ -36,7 +36,7 @@ _AGGREGATES: Final = (exp.Max, exp.Min, exp.Sum, exp.Avg)
 
 
 def stored(subject: Subject) -> Iterator[Finding]:
-    """Texts that are compared with a column which does not have them, or has them in a second spelling too."""
+    """A text is compared with a column that does not have it, or that also has it in another spelling."""
     for column, literal in compared(subject):
         owner = subject.owner(column)
         values = None if owner is None else subject.data.values(owner[1], column.name)
@@ -59,13 +59,13 @@ def stored(subject: Subject) -> Iterator[Finding]:
 
 
 def numbers(subject: Subject) -> Iterator[Finding]:
-    """A number in the query that the question does not have, while it has one that the query does not."""
+    """The query has a number that the question lacks, and lacks a number of the question."""
     if subject.tree is None or _SCALES & set(subject.words):
         return
     asked = {float(text.replace(",", "")) for text in _NUMBER.findall(subject.question)}
     spelled = {float(_NUMERALS[word]) for word in subject.words if word in _NUMERALS}
     written: dict[float, exp.Literal] = {}
-    texts = " ".join(one.name for one in subject.tree.find_all(exp.Literal) if one.is_string)
+    texts = " ".join(literal.name for literal in subject.tree.find_all(exp.Literal) if literal.is_string)
     for literal in subject.tree.find_all(exp.Literal):
         if not literal.is_string:
             written[float(literal.this)] = literal
@@ -83,13 +83,15 @@ def numbers(subject: Subject) -> Iterator[Finding]:
 
 
 def quoted(subject: Subject) -> Iterator[Finding]:
-    """A text in quotes in the question that the query has not, while the query has one that the question has not."""
+    """The query lacks a quoted text of the question, and has a text that the question lacks."""
     if subject.tree is None:
         return
     asked = [text.strip(" .,?!") for text in _QUOTED.findall(subject.question)]
-    texts = [one for one in subject.tree.find_all(exp.Literal) if one.is_string and one.name.strip("% ")]
+    texts = [
+        literal for literal in subject.tree.find_all(exp.Literal) if literal.is_string and literal.name.strip("% ")
+    ]
     whole = folded(subject.question)
-    alien = [one for one in texts if folded(one.name.strip("%")) not in whole]
+    alien = [literal for literal in texts if folded(literal.name.strip("%")) not in whole]
     query = folded(subject.sql)
     unused = [text for text in asked if folded(text) not in query]
     if alien and unused:
@@ -128,7 +130,7 @@ def compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
 
 
 def finds(subject: Subject, table: Table, column: str, literal: exp.Literal) -> bool:
-    """Whether the engine itself finds the text there: a collation or an affinity may make it equal to what is there."""
+    """Whether the engine itself finds the text in the column: a collation or an affinity may make values equal."""
     query = exp.select("1").from_(exp.to_table(quote_name(table.name), dialect="sqlite"))
     return bool(subject.data.rows(query.where(exp.EQ(this=exp.column(column, quoted=True), expression=literal.copy()))))
 
@@ -137,27 +139,29 @@ def _missing(subject: Subject, column: exp.Column, literal: exp.Literal, table: 
     where = shown(literal.parent or literal)
     for select in subject.selects:
         for other in subject.sources(select).values():
-            for one in other.columns:
-                same = other.name == table.name and one.name.lower() == column.name.lower()
-                if not same and literal.name in (subject.data.values(other, one.name) or ()):
-                    evidence = f"{table.name}.{column.name} has no {literal.name!r}, but {other.name}.{one.name} has"
+            for candidate in other.columns:
+                same = other.name == table.name and candidate.name.lower() == column.name.lower()
+                if not same and literal.name in (subject.data.values(other, candidate.name) or ()):
+                    evidence = (
+                        f"{table.name}.{column.name} has no {literal.name!r}, but {other.name}.{candidate.name} has"
+                    )
                     return Finding("wrong value", "other-column", 0.8, where, evidence)
     near = difflib.get_close_matches(literal.name.lower(), [text.lower() for text in texts[:2000]], 1, _CLOSE)
     if near:
         evidence = f"{table.name}.{column.name} has no {literal.name!r}; the nearest is {near[0]!r}"
         return Finding("wrong value", "near-value", 0.6, where, evidence)
-    said = folded(literal.name) in folded(subject.question)
-    evidence = f"{table.name}.{column.name} has no {literal.name!r}" + ("" if said else ", nor has the question")
-    return Finding("wrong value", "absent", 0.35 if said else 0.55, where, evidence)
+    asked = folded(literal.name) in folded(subject.question)
+    evidence = f"{table.name}.{column.name} has no {literal.name!r}" + ("" if asked else ", nor has the question")
+    return Finding("wrong value", "absent", 0.35 if asked else 0.55, where, evidence)
 
 
 def folded(text: str) -> str:
-    """Without case, spaces and punctuation; a text of nothing else stays as it is."""
+    """The text without case, spaces and punctuation; a text with nothing else is unchanged."""
     return "".join(c for c in text.casefold() if c.isalnum()) or text
 
 
 def numbers_as_text(subject: Subject) -> Iterator[Finding]:
-    """A column of numbers kept as text is put in order or summed up as text, and as numbers the answer is another."""
+    """Numbers stored as text are sorted or summed up as text, and as numbers they give another result."""
     for column, node in ordered_columns(subject):
         texts = texts_of(subject, column)
         numeric = mostly_numbers(texts)
@@ -179,13 +183,13 @@ def numbers_as_text(subject: Subject) -> Iterator[Finding]:
 
 
 def mostly_numbers(texts: list[str]) -> list[str]:
-    """Those of the texts that are numbers; none where too few are."""
+    """The texts that are numbers; none if too few are."""
     numeric = [text for text in texts if _NUMBER_TEXT.fullmatch(text)]
     return numeric if len(numeric) >= _MOST * len(texts) else []
 
 
 def sum_of_text(subject: Subject) -> Iterator[Finding]:
-    """SUM or AVG of a column that holds texts which are no numbers: of each only the digits it begins with count."""
+    """SUM or AVG of a column with texts that are not numbers: of each text only its first digits count."""
     for column, node in ordered_columns(subject):
         texts = texts_of(subject, column)
         others = [text for text in texts if not _NUMBER_TEXT.fullmatch(text)]
@@ -196,7 +200,7 @@ def sum_of_text(subject: Subject) -> Iterator[Finding]:
 
 
 def dates_as_text(subject: Subject) -> Iterator[Finding]:
-    """Dates whose text does not sort by time are put in order."""
+    """The query sorts dates whose text does not sort by time."""
     for column, node in ordered_columns(subject):
         texts = texts_of(subject, column)
         dates = [text for text in texts if _UNSORTED.fullmatch(text)]
@@ -207,7 +211,7 @@ def dates_as_text(subject: Subject) -> Iterator[Finding]:
 
 
 def ordered_columns(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
-    """Columns that are put in order, compared by size or summed up, with the part of the query that does it."""
+    """Columns that are sorted, compared by size or summed up, each with the part of the query that does it."""
     for select in subject.selects:
         for node in within(select, exp.Ordered, *_COMPARISONS, *_AGGREGATES):
             for part in (node.this, node.args.get("expression")):
@@ -216,14 +220,14 @@ def ordered_columns(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
 
 
 def texts_of(subject: Subject, column: exp.Column) -> list[str]:
-    """The texts of the column; none where some other part of the query has hold of numbers there."""
+    """The texts of the column; none if another part of the query reads it as numbers."""
     owner = subject.owner(column)
     values = None if owner is None else subject.data.values(owner[1], column.name)
     return [value for value in values or () if isinstance(value, str) and value.strip()]
 
 
 def as_numbers(tree: exp.Expr, column: exp.Column) -> exp.Expr:
-    """The query with this column read as a number wherever it is put in order; what is no number counts as NULL."""
+    """The query with this column as a number wherever it is sorted; a text that is not a number counts as NULL."""
     whole = tree.copy()
     for node in list(whole.find_all(exp.Ordered, exp.EQ, *_COMPARISONS, *_AGGREGATES)):
         if isinstance(node, exp.EQ) and not isinstance(node.expression, exp.Subquery):

@@ -1,4 +1,4 @@
-"""Gold queries with their faults put right, and the file of gold queries that comes of it (TS-SQL, section 4.1).
+"""Corrected gold queries, and the file that holds them (TS-SQL, section 4.1).
 
 Only faults whose correction a program can write: values and joins spelled otherwise than stored, numbers kept as text,
 a DISTINCT that the question asks for. For other faults there is the better query of a test, which a model wrote.
@@ -27,11 +27,11 @@ from sqljury.types import serialize
 
 @quiet()
 def corrected(subject: Subject, findings: Sequence[Finding]) -> str:
-    """The query with the faults of likely findings put right; empty where that is not possible or changes nothing.
+    """The query with the errors of likely findings corrected; empty if that is impossible or changes nothing.
 
     A correction runs, and returns other rows than the query; some rows where the query returns none.
     """
-    checks = {one.check for one in findings if one.confidence >= LIKELY}
+    checks = {finding.check for finding in findings if finding.confidence >= LIKELY}
     mended = subject
     for check, mend in _MENDERS.items():
         if check in checks and mended.tree is not None:
@@ -52,7 +52,7 @@ def _spelled(subject: Subject) -> exp.Expr:
     for column, literal in list(compared(subject)):
         owner = subject.owner(column)
         values = () if owner is None else subject.data.values(owner[1], column.name) or ()
-        alike = [one for one in values if isinstance(one, str) and folded(one) == folded(literal.name)]
+        alike = [value for value in values if isinstance(value, str) and folded(value) == folded(literal.name)]
         if owner is None or not alike or literal.name in values or finds(subject, owner[1], column.name, literal):
             continue
         texts = [exp.Literal.string(value) for value in alike]
@@ -73,7 +73,7 @@ def _joined(subject: Subject) -> exp.Expr:
 
 
 def _numbered(subject: Subject) -> exp.Expr:
-    """Numbers kept as text read as numbers wherever they are put in order or summed up."""
+    """Numbers stored as text, cast to numbers wherever they are sorted or summed up."""
     tree = subject.tree
     assert tree is not None
     names: dict[str, exp.Column] = {}
@@ -96,7 +96,7 @@ _MENDERS: Final[dict[str, Callable[[Subject], exp.Expr]]] = {
     "number-as-text": _numbered,
     "no-distinct": _distinct,
 }
-"""By the check that finds a fault: the query's tree without it."""
+"""By check: a function that returns the tree of the query without the error."""
 
 
 class Exported(NamedTuple):
@@ -138,11 +138,11 @@ def export(
 def _correction(
     example: Example, lines: Mapping[str, Record], tests: Mapping[str, Record], least: float, as_json: bool
 ) -> tuple[str, str]:
-    """The query to write and by what it was corrected, empty for gold as it is."""
+    """The query to write, and what corrected it: ``checks``, ``tests`` or, for unchanged gold, an empty text."""
     for by, line in (("checks", lines.get(example.id)), ("tests", tests.get(example.id))):
         if line is None or not line["correction"]:
             continue
-        likely = any(one["confidence"] >= least for one in line["findings"])
+        likely = any(finding["confidence"] >= least for finding in line["findings"])
         if likely and (as_json or _on_one_line(line["correction"])):
             return line["correction"], by
     return example.gold_sql, ""

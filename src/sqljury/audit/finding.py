@@ -34,7 +34,7 @@ class Finding(NamedTuple):
 
 @quiet()
 def difference(gold: str, better: str, dialect: str = "sqlite") -> Type:
-    """The type of what changes from ``gold`` to ``better``: the narrowest that says it all, else semantic logic.
+    """The type of the change from ``gold`` to ``better``: the narrowest that covers it, else semantic logic.
 
     Constants alone are a wrong value, DISTINCT alone is deduplication. Of larger changes those of casts come first,
     then of aggregates and groups, then of the columns that are selected.
@@ -72,7 +72,7 @@ def _casts(tree: exp.Expr) -> list[str]:
 
 
 def _aggregates(tree: exp.Expr) -> tuple[list[str], list[str]]:
-    functions = sorted(type(one).__name__ for one in tree.find_all(exp.AggFunc))
+    functions = sorted(type(function).__name__ for function in tree.find_all(exp.AggFunc))
     return functions, sorted(_names(group) for group in tree.find_all(exp.Group))
 
 

@@ -22,7 +22,7 @@ from sqljury.evaluation.run_folder import Record, append_line
 from sqljury.parallel.threads import map_threads
 
 CONFIDENCE: Final = 0.5
-"""Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
+"""The confidence of every finding: it has not been measured how often tests are right."""
 
 STOPPED: Final = "stopped; the same command goes on with the audit"
 

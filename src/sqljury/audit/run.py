@@ -31,7 +31,7 @@ from sqljury.sql.parse import hush_parser
 from sqljury.types import Limits, Schema
 
 ROWS: Final = 100_000
-"""Of one query; a check that needs more says nothing."""
+"""The limits of one query; a check that exceeds them reports nothing."""
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "db_id", "question", "gold"), str),
@@ -100,16 +100,16 @@ def opened(file: Path) -> Iterator[IO[str]]:
 
 def findings_of(line: Record, least: float = LIKELY) -> list[Finding]:
     """The findings of a line from this confidence on."""
-    found = (Finding(**{key: one[key] for key in Finding._fields}) for one in line["findings"])
-    return [one for one in found if one.confidence >= least]
+    found = (Finding(**{key: finding[key] for key in Finding._fields}) for finding in line["findings"])
+    return [finding for finding in found if finding.confidence >= least]
 
 
 def counts(lines: Sequence[Record], least: float = LIKELY) -> dict[str, dict[str, int]]:
-    """By type in the paper's order and by check, how many questions have such a finding of that confidence."""
+    """The number of findings with at least this confidence, by type in the order of the paper and by check."""
     found: dict[str, Counter[str]] = {kind: Counter() for kind in TYPES}
     for line in lines:
-        for one in findings_of(line, least):
-            found[one.type][one.check] += 1
+        for finding in findings_of(line, least):
+            found[finding.type][finding.check] += 1
     return {kind: dict(checks.most_common()) for kind, checks in found.items() if checks}
 
 
@@ -154,14 +154,14 @@ def _lost(example: Example, why: str, _: object) -> Record:
 
 
 def line_of(example: Example, found: Sequence[Finding], error: str | None, correction: str = "") -> Record:
-    """What is kept of one question; ``correction`` is the gold query put right, empty where that is not possible."""
+    """What the file holds of one question; ``correction`` is the corrected gold query, empty if there is none."""
     return {
         "id": example.id,
         "db_id": example.db_id,
         "question": example.question.text,
         "gold": example.gold_sql,
         "error": error,
-        "findings": [one._asdict() for one in found],
+        "findings": [finding._asdict() for finding in found],
         "correction": correction,
     }
 
@@ -203,5 +203,7 @@ def _fault(record: Any) -> str | None:
     """What is wrong with a line, None when nothing is."""
     fault = misshapen(record, _LINE)
     if fault is None:
-        fault = next((f"a finding: {wrong}" for one in record["findings"] if (wrong := misshapen(one, _FINDING))), None)
+        fault = next(
+            (f"a finding: {wrong}" for finding in record["findings"] if (wrong := misshapen(finding, _FINDING))), None
+        )
     return fault

@@ -77,10 +77,10 @@ class Data:
 
     def unique(self, table: Table, columns: tuple[str, ...]) -> bool:
         """Whether no two rows of the table share these columns, by the data or the schema."""
-        own = tuple(column.lower() for column in columns)
-        if not own:
+        lowered = tuple(column.lower() for column in columns)
+        if not lowered:
             return False
-        key = (table.name, own)
+        key = (table.name, lowered)
         if key not in self._unique:
             names = ", ".join(quote_name(column) for column in columns)
             source = quote_table(table.name, table.schema)
@@ -135,20 +135,20 @@ class Subject:
         return tables_of(select, self.schema)
 
     def owner(self, column: exp.Column) -> tuple[str, Table] | None:
-        """The alias and the table that a column is of, looked up outwards; None where that is not certain."""
+        """The alias and the table of a column, searched from its SELECT outwards; None if uncertain."""
         return owner(column, self.schema)
 
     def differs(self, other: exp.Expr, *, ordered: bool = False) -> tuple[tuple[Row, ...], tuple[Row, ...]] | None:
         """The rows of this query and of ``other`` where both run and they are not the same rows; else None."""
-        own, rows = self.rows, self.data.rows(other)
-        if own is None or rows is None:
+        mine, rows = self.rows, self.data.rows(other)
+        if mine is None or rows is None:
             return None
-        equal = same(Result(rows=own), Result(rows=rows), AUDIT, ordered=ordered)
-        return None if equal else (own, rows)
+        equal = same(Result(rows=mine), Result(rows=rows), AUDIT, ordered=ordered)
+        return None if equal else (mine, rows)
 
 
 def within(select: exp.Select, *kinds: type[N]) -> Iterator[N]:
-    """Nodes of these kinds that belong to this SELECT, those of queries inside it left out."""
+    """Nodes of these kinds in this SELECT, without those of queries inside it."""
     for node in select.find_all(*kinds):
         if node.parent_select is select:
             yield node
@@ -156,13 +156,13 @@ def within(select: exp.Select, *kinds: type[N]) -> Iterator[N]:
 
 def outputs(select: exp.Select) -> list[exp.Expr]:
     """What it selects, without names given by AS."""
-    return [one.unalias() for one in select.expressions]
+    return [output.unalias() for output in select.expressions]
 
 
 def plain(select: exp.Select) -> bool:
     """No aggregate, DISTINCT, GROUP BY or LIMIT: a row of FROM is a row of the result."""
     marks = any(select.args.get(clause) is not None for clause in ("distinct", "group", "limit", "having"))
-    return not marks and not any(one.find(exp.AggFunc) for one in select.expressions)
+    return not marks and not any(output.find(exp.AggFunc) for output in select.expressions)
 
 
 def shown(node: exp.Expr | str) -> str:
@@ -171,7 +171,7 @@ def shown(node: exp.Expr | str) -> str:
 
 
 def told(own: tuple[Row, ...], other: tuple[Row, ...]) -> tuple[str, str]:
-    """Two results in words, by a row that only the one has where there is one: ``3 rows, such as (1, 'a')``."""
+    """Two results in words, each with a row that the other lacks, if any: ``3 rows, such as (1, 'a')``."""
     return _told(own, other), _told(other, own)
 
 

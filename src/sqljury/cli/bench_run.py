@@ -12,6 +12,7 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.answering import answer_all, answer_on, answer_together
+from sqljury.cli.groups import DrawOptions, LimitOptions, grouped
 from sqljury.cli.options import (
     AdapterOption,
     AnyDataset,
@@ -20,25 +21,16 @@ from sqljury.cli.options import (
     CacheOption,
     ClusterOption,
     DatabaseFolder,
-    DatabasesOption,
     Dataset,
     DatasetOption,
-    DrawSeed,
     ExamplesOption,
-    MaxCalls,
-    MaxTokens,
-    MaxUsd,
     ModelOption,
     PriceOption,
     PricesOption,
-    QuestionsOption,
     RecipeOption,
     RunFolder,
-    SplitOption,
     TimeoutOption,
-    WithoutDatabases,
     allowance,
-    ledger,
     opening,
     pool_of,
     prices_of,
@@ -63,16 +55,14 @@ class Predictions(StrEnum):
     BIRD = "bird"
 
 
+@grouped
 def run(
     data: AnyDataset,
     out: RunFolder,
+    draw: DrawOptions,
+    spending: LimitOptions,
     dataset: DatasetOption = None,
     db_dir: DatabaseFolder = None,
-    split: SplitOption = "dev",
-    among: DatabasesOption = "",
-    left_out: WithoutDatabases = "",
-    limit: QuestionsOption = None,
-    seed: DrawSeed = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -84,10 +74,6 @@ def run(
     ] = True,
     budget_seconds: BudgetSeconds = None,
     budget_tokens: BudgetTokens = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_usd: MaxUsd = None,
-    price: PriceOption = None,
     prices: PricesOption = None,
     batch: Annotated[
         int,
@@ -118,7 +104,6 @@ def run(
     from sqljury.bench import run as bench
     from sqljury.bench.notes import by_url, notes_of
     from sqljury.bench.versions import data_versions
-    from sqljury.datasets import spider, subset
     from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
     from sqljury.pipeline import Pipeline
@@ -126,26 +111,25 @@ def run(
 
     if workers is not None and cluster is None:
         raise InputError("--workers is for --cluster; leave it out, or name a cluster")
-    found, of_project = benchmark_at(data, dataset, split, db_dir)
-    drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
-    settings = found.settings | {"limit": limit, "count": len(drawn)}
-    settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
-    priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
-    notes = notes_of(drawn, of_project, found if descriptions else None)
-    settings |= ({"descriptions": descriptions} if found.descriptions else {}) | data_versions(drawn, notes)
+    benchmark, of_project = benchmark_at(data, dataset, draw.split, db_dir)
+    drawn = draw.drawn(benchmark.examples)
+    settings = benchmark.settings | draw.settings() | {"count": len(drawn)}
+    priced, counter = prices_of(prices, spending.price), spending.ledger()
+    notes = notes_of(drawn, of_project, benchmark if descriptions else None)
+    settings |= ({"descriptions": descriptions} if benchmark.descriptions else {}) | data_versions(drawn, notes)
     limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
     noted = by_url(drawn, notes)
 
     def pipeline_of(opened: Callable[..., LanguageModel]) -> Pipeline:
         made = Pipeline.from_recipe(recipe, opened(), limits, opened)
-        return replace(made, allowance=budget, pool=pool, notes=noted, questions=batch, privacy=found.privacy)
+        return replace(made, allowance=budget, pool=pool, notes=noted, questions=batch, privacy=benchmark.privacy)
 
     opened_by = partial(opening, model, adapter, cache=cache, price=priced and priced.among(batch), together=batch)
     pipeline = pipeline_of(opened_by(ledger=counter))
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
     _count_before(counter, out, priced)
-    settled = bench.settings(pipeline, settings, seed) | {"cache": cache}
+    settled = bench.settings(pipeline, settings, draw.seed) | {"cache": cache}
     with interruptible(bench.STOPPED) as cancel:
         in_worker = partial(pipeline_of, opened_by())  # questions in flight are finished: no ledger refuses a call
         if cluster is None and batch == 1:
@@ -214,26 +198,26 @@ def cost(
 
     if output not in ("table", "json"):
         raise InputError(f"--output {output!r} is unknown; give table or json")
-    found = costs(run_dir, prices_of(prices, price))
+    run_cost = costs(run_dir, prices_of(prices, price))
     if output == "json":
-        print(terminal.to_json({"run": str(run_dir), **found.to_json()}))
+        print(terminal.to_json({"run": str(run_dir), **run_cost.to_json()}))
     else:
-        _print(run_dir, found)
+        _print(run_dir, run_cost)
 
 
-def _print(run_dir: Path, found: RunCost) -> None:
+def _print(run_dir: Path, run_cost: RunCost) -> None:
     from rich.text import Text
 
-    answered = len(found.questions)
+    answered = len(run_cost.questions)
     table = terminal.figures(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
-    rows = {"answered questions": found.answers, "broken off": found.broken_off, "all": found.spent}
-    rows |= {f"  step {name or '(none)'}": one for name, one in found.steps.items()}
-    rows |= {f"  model {name}": one for name, one in found.models.items()}
-    for name, one in rows.items():
-        figures = (one.calls, one.prompt_tokens, one.cached_tokens, one.completion_tokens)
-        dollars = f"{one.usd:,.4f}" if found.priced else "-"
+    rows = {"answered questions": run_cost.answers, "broken off": run_cost.broken_off, "all": run_cost.spent}
+    rows |= {f"  step {name or '(none)'}": spent for name, spent in run_cost.steps.items()}
+    rows |= {f"  model {name}": spent for name, spent in run_cost.models.items()}
+    for name, spent in rows.items():
+        figures = (spent.calls, spent.prompt_tokens, spent.cached_tokens, spent.completion_tokens)
+        dollars = f"{spent.usd:,.4f}" if run_cost.priced else "-"
         table.add_row(
-            Text(terminal.clean(name)), *(f"{figure:,}" for figure in figures), f"{one.seconds:,.1f}", dollars
+            Text(terminal.clean(name)), *(f"{figure:,}" for figure in figures), f"{spent.seconds:,.1f}", dollars
         )
     spread = terminal.figures("a question", "mean", "median", "90 %", "99 %", "most")
     for title, figure, digits in (
@@ -241,18 +225,24 @@ def _print(run_dir: Path, found: RunCost) -> None:
         ("computed tokens", "computed_tokens", 0),
         ("USD", "usd", 6),
     ):
-        if figure != "usd" or found.priced:
-            own = found.spread(figure)
-            cells = (own.mean, own.p50, own.p90, own.p99, own.most)
+        if figure != "usd" or run_cost.priced:
+            per_question = run_cost.spread(figure)
+            cells = (
+                per_question.mean,
+                per_question.p50,
+                per_question.p90,
+                per_question.p99,
+                per_question.most,
+            )
             spread.add_row(title, *(f"{cell:,.{digits}f}" for cell in cells))
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)
-    if found.missing:
+    if run_cost.missing:
         terminal.note(
-            f"{found.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; the figures "
+            f"{run_cost.missing} calls of answered questions are not in {run_dir / 'calls.jsonl'}; the figures "
             "of steps, models and dollars do not include them"
         )
-    if found.priced and found.unpriced:
+    if run_cost.priced and run_cost.unpriced:
         terminal.note(
-            f"{found.unpriced} of {found.spent.calls} calls have no price and count 0 dollars; give --price or "
+            f"{run_cost.unpriced} of {run_cost.spent.calls} calls have no price and count 0 dollars; give --price or "
             "--prices to count them"
         )

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import (
-    AccessOption,
-    AllowOption,
-    DenyOption,
-    MaskOption,
-    RowsOption,
-    SchemaOption,
-    access_of,
-)
+from sqljury.cli.groups import AccessOptions, grouped
+from sqljury.cli.options import SchemaOption
 from sqljury.cli.target import session_options
 
 if TYPE_CHECKING:
@@ -49,23 +42,20 @@ class Output(StrEnum):
 
 
 @app.command("build")
+@grouped
 def build(
     dbs: Annotated[
         list[str],
         typer.Argument(metavar="DB...", help="Databases, as in --db of `sqljury ask`; they are opened read-only."),
     ],
+    access: AccessOptions,
     schema: SchemaOption = None,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
     processes: Annotated[int, typer.Option(min=1, help="Processes that build indexes of several databases.")] = 1,
 ) -> None:
     """Build indexes anew and list the columns that were left out; each set of access rules has its own index."""
     from sqljury.parallel.processes import map_processes
 
-    builder = _Builder(schema, access_of(access, allow, deny, mask, only_rows))
+    builder = _Builder(schema, access.rules())
     if len(dbs) == 1:
         _print_built(builder.built(dbs[0]))
         return
@@ -113,20 +103,17 @@ def _print_built(lines: list[str]) -> None:
 
 
 @app.command("search")
+@grouped
 def search(
     db: Db,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Texts to search for, each on its own.")],
+    access: AccessOptions,
     schema: SchemaOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Values to find for each text.")] = 5,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
 ) -> None:
     """Find the values nearest to each text; the index is built or refreshed first if necessary."""
-    with _index(db, schema, access_of(access, allow, deny, mask, only_rows)) as index:
+    with _index(db, schema, access.rules()) as index:
         matches = index.search_many(texts, limit)
     if output is Output.JSON:
         listed = [{"text": text, "matches": list(map(asdict, own))} for text, own in zip(texts, matches, strict=True)]

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from sqljury.cli import show, terminal
-from sqljury.cli.options import (
-    AccessOption,
-    AllowOption,
-    DbOption,
-    DenyOption,
-    MaskOption,
-    NotesOption,
-    ProjectOption,
-    RowsOption,
-    SchemaOption,
-    access_of,
-)
+from sqljury.cli.groups import AccessOptions, grouped
+from sqljury.cli.options import DbOption, NotesOption, ProjectOption, SchemaOption
 from sqljury.cli.target import session_options
 from sqljury.cli.terminal import clean
 from sqljury.types.schema import DIALECT_NAMES
@@ -44,23 +34,19 @@ class Output(StrEnum):
     JSON = "json"
 
 
+@grouped
 def describe(
+    access: AccessOptions,
     db: DbOption = None,
     project: ProjectOption = None,
     schema: SchemaOption = None,
     notes: NotesOption = None,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
 ) -> None:
     """Show tables, columns and keys as the model sees them, with the evidence for inferred keys."""
     from sqljury import api
 
-    rules = access_of(access, allow, deny, mask, only_rows)
-    target = session_options(db, project, schemas=schema, access=rules, notes=notes)
+    target = session_options(db, project, schemas=schema, access=access.rules(), notes=notes)
     known = {name: value for name, value in target.items() if name in ("database", "schemas", "access", "notes")}
     with show.progress() as report, terminal.interruptible() as cancel:
         description = api.describe(**known, progress=report, cancel=cancel)

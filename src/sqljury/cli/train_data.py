@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from sqljury.cli import terminal
+from sqljury.cli.groups import grouped
 from sqljury.cli.options import (
     ClusterOption,
     DatabasesOption,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from sqljury.parallel.crew import Crew
     from sqljury.recipes import Recipe
     from sqljury.train.data import LeftOut, SetReport
-    from sqljury.train.data_judged import JudgedQuestion
     from sqljury.train.examples import TrainingExample
     from sqljury.train.replay import Replayed
 
@@ -157,30 +158,78 @@ Writer = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """What only some kinds of sets are made with."""
+
+    questions: Questions = None
+    db_dir: DbDir = None
+    run: Runs = None
+    limit: QuestionsOption = None
+    gold: Gold = None
+    per_question: PerQuestion = None
+    tables: Tables = None
+    extra_tables: ExtraTables = None
+    keep_suspects: KeepSuspects = False
+    both_orders: BothOrders = False
+    independent: Independent = False
+    mistakes: Mistakes = None
+    model: Writer = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by their names on the command line."""
+        return {name.replace("_", "-"): value for name, value in vars(self).items() if value}
+
+    def of_runs(self, kind: Kind) -> bool:
+        """Whether such a set is made from the candidates of runs, not from gold queries."""
+        judges = kind in (*JUDGES, Kind.SELECTOR) and not self.mistakes
+        return judges or (kind is Kind.GENERATOR and bool(self.run))
+
+    def check(self, kind: Kind) -> None:
+        """Raise ``InputError`` for an option that sets of this kind do not have."""
+        from sqljury.errors import InputError
+
+        allowed, of_runs = _OPTIONS[kind], self.of_runs(kind)
+        if of_runs and kind is Kind.GENERATOR:
+            allowed = _WRITER | {"run", "gold"}
+        elif kind is Kind.PAIRWISE and not of_runs:
+            allowed = _GOLD | {"mistakes", "both-orders"}
+        refused = [name for name in self.given() if name not in allowed]
+        if self.gold is GoldUse.ALWAYS and kind is not Kind.GENERATOR and "gold" in allowed:
+            refused.append("gold always")
+        if refused:
+            made = "from runs" if of_runs else "from gold queries"
+            raise InputError(f"a set for {kind} {made} is not made with --{refused[0]}; leave it out")
+        if self.independent and self.both_orders:
+            raise InputError("--independent shows one query at a time, which has no order; leave out --both-orders")
+
+
+_GOLD: Final = frozenset({"questions", "db-dir", "limit"})
+_WRITER: Final = frozenset({"per-question", "tables", "extra-tables", "keep-suspects"})
+_PAIRS: Final = frozenset({"run", "model", "both-orders"})
+_OPTIONS: Final = {
+    Kind.LINKER: _GOLD,
+    Kind.GENERATOR: _GOLD | _WRITER,
+    Kind.CRITIC: _PAIRS | {"gold", "independent"},
+    Kind.PAIRWISE: _PAIRS | {"gold"},
+    Kind.SELECTOR: _PAIRS,
+}
+"""By kind the options of its sets; a generator's set from runs has others."""
+
+
+@grouped
 def data(
     kind: KindArgument,
     out: Out,
+    options: SetOptions,
     data: DataFolder = None,
     split: SplitOption = "train",
     databases: DatabasesOption = "",
     without_databases: WithoutDatabases = "",
-    questions: Questions = None,
-    db_dir: DbDir = None,
-    run: Runs = None,
     eval_data: EvalData = None,
     held_out_by: HeldOutByOption = HeldOutBy.DATABASE,
     recipe: RecipeOption = "default",
-    limit: QuestionsOption = None,
     seed: SeedOption = 0,
-    gold: Gold = None,
-    per_question: PerQuestion = None,
-    shown: Tables = None,
-    extra_tables: ExtraTables = None,
-    keep_suspects: KeepSuspects = False,
-    both_orders: BothOrders = False,
-    independent: Independent = False,
-    mistakes: Mistakes = None,
-    model: Writer = None,
     processes: ProcessesOption = 1,
     cluster: ClusterOption = None,
 ) -> None:
@@ -194,41 +243,41 @@ def data(
     from sqljury.train.leaks import SetQuestion
     from sqljury.train.replay import replay_all
 
-    judges = kind in (*JUDGES, Kind.SELECTOR) and not mistakes
-    of_runs = judges or (kind is Kind.GENERATOR and bool(run))
-    given: dict[str, Any] = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--run": run}
-    given |= {"--gold": gold, "--gold always": gold is GoldUse.ALWAYS, "--per-question": per_question, "--model": model}
-    given |= {"--tables": shown, "--extra-tables": extra_tables, "--keep-suspects": keep_suspects}
-    given |= {"--both-orders": both_orders, "--independent": independent, "--mistakes": mistakes}
-    _check_options(kind, given, of_runs=of_runs)
+    options.check(kind)
+    of_runs, runs = options.of_runs(kind), options.run or []
     chosen = recipes.load(recipe)
     subset.subset(databases, without_databases)  # before anything is read: it may be refused
-    written_by = sorted({str(run_folder.described(folder)["model"]) for folder in run or []})
-    loaded: list[Example] = []
+    written_by = sorted({str(run_folder.described(folder)["model"]) for folder in runs})
+    examples: list[Example] = []
     if of_runs:
-        evaluation = _evaluation_of_runs(run or [], data, eval_data)
-        known = [SetQuestion.of_record(record) for folder in run or [] for record in run_folder.records(folder)]
+        evaluation = _evaluation_of_runs(runs, data, eval_data)
+        known = [SetQuestion.of_record(record) for folder in runs for record in run_folder.records(folder)]
     else:
-        loaded = _load(data, split, questions, db_dir)
+        examples = _load(data, split, options.questions, options.db_dir)
         evaluation = leaks.evaluation_questions(eval_data, data)
-        known = [SetQuestion.of(example) for example in loaded]
-    within = subset.checked({one.db_id for one in known}, databases, without_databases)
-    held_out = leaks.held_out_questions([one for one in known if within(one.db_id)], evaluation, held_out_by.value)
+        known = [SetQuestion.of(example) for example in examples]
+    within = subset.checked({question.db_id for question in known}, databases, without_databases)
+    used = [question for question in known if within(question.db_id)]
+    held_out = leaks.held_out_questions(used, evaluation, held_out_by.value)
     left_out = [LeftOut(text, "held_out") for _, text in sorted(held_out)]
-    shaping = given | {"--model": _opened(model, run or [], data) if model else None}
-    given |= {"--data": data, "--split": None if questions or of_runs else split, "--recipe": recipe}
-    given |= {"--databases": databases, "--without-databases": without_databases}
-    given |= {"--held-out-by": evaluation and held_out_by.value}
-    sources = {name.strip("-"): _plain(value) for name, value in given.items() if value}
+    model = _opened(options.model, runs, data) if options.model else None
+    given = options.given() | {"data": data, "split": None if options.questions or of_runs else split}
+    given |= {"recipe": recipe, "databases": databases, "without-databases": without_databases}
+    given |= {"held-out-by": evaluation and held_out_by.value}
+    sources = {name: _plain(value) for name, value in given.items() if value}
     sources |= {"models": written_by} if written_by else {}
-    dropped = kind in JUDGES and gold is GoldUse.NEVER
+    dropped = kind in JUDGES and options.gold is GoldUse.NEVER
     with crew_on(cluster, processes) as crew:
-        allowed = [one for one in loaded if within(one.db_id) and (one.db_id, one.question.text) not in held_out]
-        asked: Iterable[Replayed] | Sequence[Example] = spider.sample(allowed, limit, seed)
+        asked: Iterable[Replayed] | Sequence[Example]
         if of_runs:
-            replayed = replay_all(run or [], data, (), crew, merge=True, within=within)
-            asked = (one for one in replayed if (one.db_id, one.task.question.text) not in held_out)
-        made = chain(_examples(kind, asked, chosen, seed, shaping, crew), left_out)
+            replayed = replay_all(runs, data, (), crew, merge=True, within=within)
+            asked = (each for each in replayed if (each.db_id, each.task.question.text) not in held_out)
+        else:
+            allowed = [
+                each for each in examples if within(each.db_id) and (each.db_id, each.question.text) not in held_out
+            ]
+            asked = spider.sample(allowed, options.limit, seed)
+        made = chain(_examples(kind, asked, chosen, seed, options, model, crew), left_out)
         report = write(made, out, kind.value, seed, evaluation, sources, gold=not dropped)
     _report(report, out)
     adapted = [name for name in written_by if adapters.parse(name)[1] not in ("", adapters.NONE)]
@@ -244,57 +293,38 @@ def _examples(
     asked: Iterable[Replayed] | Sequence[Example],
     recipe: Recipe,
     seed: int,
-    given: Mapping[str, Any],
+    options: SetOptions,
+    model: LanguageModel | None,
     crew: int | Crew,
 ) -> Iterator[TrainingExample | LeftOut]:
-    """The examples of a kind of set; ``given`` holds the options by their names."""
+    """The examples of a kind of set; ``model`` writes queries or programs for it."""
     if kind is Kind.LINKER:
         from sqljury.train.data import linker_examples
 
         return linker_examples(cast("Sequence[Example]", asked), recipe.schema, crew)
     if kind is Kind.GENERATOR:
-        return _written(asked, recipe, seed, given, crew)
-    if pairs := given["--mistakes"]:
+        return _written(asked, recipe, seed, options, crew)
+    if options.mistakes:
         from sqljury.train.data_mistakes import mistake_examples
 
-        examples = cast("Sequence[Example]", asked)
-        return mistake_examples(examples, recipe, seed, pairs, crew, both_orders=given["--both-orders"])
+        examples, pairs = cast("Sequence[Example]", asked), options.mistakes
+        return mistake_examples(examples, recipe, seed, pairs, crew, both_orders=options.both_orders)
     replayed = cast("Iterable[Replayed]", asked)
     if kind is Kind.SELECTOR:
-        return _programs(replayed, recipe, seed, given["--model"], both_orders=given["--both-orders"])
-    judged = _judged(replayed, recipe, seed, given["--model"])
-    orders, independent = given["--both-orders"], given["--independent"]
-    return _judge_examples(kind, judged, seed, both_orders=orders, independent=independent)
+        from sqljury.errors import InputError
+        from sqljury.train.data_programs import ProgramWriter, selector_examples
 
+        if model is None:
+            raise InputError("a set for selector needs programs; name the model that writes them with --model")
+        writer = ProgramWriter(model, recipe, seed, both_orders=options.both_orders)
+        return selector_examples(replayed, writer)
+    from sqljury.train import data_judged as judges
 
-_GOLD: Final = frozenset({"--questions", "--db-dir", "--limit"})
-_WRITER: Final = frozenset({"--per-question", "--tables", "--extra-tables", "--keep-suspects"})
-_PAIRS: Final = frozenset({"--run", "--model", "--both-orders"})
-_OPTIONS: Final = {
-    Kind.LINKER: _GOLD,
-    Kind.GENERATOR: _GOLD | _WRITER,
-    Kind.CRITIC: _PAIRS | {"--gold", "--independent"},
-    Kind.PAIRWISE: _PAIRS | {"--gold"},
-    Kind.SELECTOR: _PAIRS,
-}
-"""By kind the options of its sets; a generator's set from runs has others."""
-
-
-def _check_options(kind: Kind, given: Mapping[str, object], *, of_runs: bool) -> None:
-    """Raise ``InputError`` for a given option that such sets do not have."""
-    from sqljury.errors import InputError
-
-    allowed = _OPTIONS[kind]
-    if of_runs and kind is Kind.GENERATOR:
-        allowed = _WRITER | {"--run", "--gold", "--gold always"}
-    elif kind is Kind.PAIRWISE and not of_runs:
-        allowed = _GOLD | {"--mistakes", "--both-orders"}
-    for name, value in given.items():
-        if value and name not in allowed:
-            made = "from runs" if of_runs else "from gold queries"
-            raise InputError(f"a set for {kind} {made} is not made with {name}; leave it out")
-    if given["--independent"] and given["--both-orders"]:
-        raise InputError("--independent shows one query at a time, which has no order; leave out --both-orders")
+    judged = judges.judged_questions(replayed, recipe.schema, seed, model)
+    if options.independent:
+        return judges.independent_examples(judged, seed)
+    made = judges.critic_examples if kind is Kind.CRITIC else judges.pairwise_examples
+    return made(judged, seed, both_orders=options.both_orders)
 
 
 def _plain(value: object) -> object:
@@ -327,17 +357,18 @@ def _evaluation_of_runs(runs: list[Path], data: Path | None, eval_data: Path | N
 
 
 def _written(
-    asked: Iterable[Replayed | Example], recipe: Recipe, seed: int, given: Mapping[str, Any], crew: int | Crew
+    asked: Iterable[Replayed | Example], recipe: Recipe, seed: int, options: SetOptions, crew: int | Crew
 ) -> Iterator[TrainingExample | LeftOut]:
     from sqljury.train.data_writer import GeneratorSet, generator_examples, shown_by
 
-    shown = Shown(given["--tables"] or shown_by(recipe))
-    gold = given["--gold"]
-    named = {"gold": gold and gold.value, "extra_tables": given["--extra-tables"]}
-    named["per_question"] = given["--per-question"]
-    options = {name: value for name, value in named.items() if value is not None}
-    audited = not given["--keep-suspects"]
-    made = GeneratorSet(recipe.schema, seed, shown=shown.value, audited=audited, **options)
+    shown = Shown(options.tables or shown_by(recipe))
+    given = {
+        "gold": options.gold and options.gold.value,
+        "extra_tables": options.extra_tables,
+        "per_question": options.per_question,
+    }
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    made = GeneratorSet(recipe.schema, seed, shown=shown.value, audited=not options.keep_suspects, **chosen)
     return generator_examples(asked, made, crew)
 
 
@@ -351,35 +382,6 @@ def _opened(model: str, runs: Sequence[Path], data: Path | None) -> LanguageMode
 
     allowed = (privacy_of(run_folder.described(run), data or run_folder.data_of(run)) for run in runs)
     return guarded(open_model(model), min(allowed, key=LEVELS.index, default="rows"))
-
-
-def _judged(
-    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: LanguageModel | None
-) -> Iterator[JudgedQuestion]:
-    from sqljury.train.data_judged import judged_questions
-
-    return judged_questions(replayed, recipe.schema, seed, model)
-
-
-def _judge_examples(
-    kind: Kind, judged: Iterator[JudgedQuestion], seed: int, *, both_orders: bool, independent: bool
-) -> Iterator[TrainingExample]:
-    from sqljury.train.data_judged import critic_examples, independent_examples, pairwise_examples
-
-    if independent:
-        return independent_examples(judged, seed)
-    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed, both_orders=both_orders)
-
-
-def _programs(
-    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: LanguageModel | None, *, both_orders: bool
-) -> Iterator[TrainingExample]:
-    from sqljury.errors import InputError
-    from sqljury.train.data_programs import ProgramWriter, selector_examples
-
-    if model is None:
-        raise InputError("a set for selector needs programs; name the model that writes them with --model")
-    return selector_examples(replayed, ProgramWriter(model, recipe, seed, both_orders=both_orders))
 
 
 def _report(report: SetReport, out: Path) -> None:

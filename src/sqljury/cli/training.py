@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from sqljury.cli import terminal
+from sqljury.cli.groups import grouped
 from sqljury.cli.options import SeedOption
+
+if TYPE_CHECKING:
+    from sqljury.train.settings import Settings
 
 PARTS: Final = {
     "linker": "picks the tables of a question",
@@ -108,69 +113,54 @@ Memory = Annotated[
 CheckpointMinutes = Annotated[float, typer.Option(min=0, help="Minutes between checkpoints.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """The settings of a training; None stands for that of the preset, or the usual one."""
+
+    base_model: BaseModel = ""
+    start: Start = ""
+    preset: PresetOption = None
+    lora_r: LoraR = None
+    lora_alpha: LoraAlpha = None
+    lora_dropout: LoraDropout = None
+    target_modules: Modules = TargetModules.ALL_LINEAR
+    batch_size: BatchSize = None
+    max_examples: MaxExamples = None
+    epochs: Epochs = None
+    max_steps: MaxSteps = -1
+    minutes: Minutes = 0.0
+    learning_rate: LearningRate = 5e-5
+    warmup_ratio: WarmupRatio = 0.03
+    pull: Pull = 0.0
+    max_length: MaxLength = 4096
+    held_out: HeldOut = 0.05
+    eval_steps: EvalSteps = 0.1
+    patience: Patience = 3
+    memory: Memory = ""
+    checkpoint_minutes: CheckpointMinutes = 10.0
+    seed: SeedOption = 0
+
+    def settings(self, part: str) -> Settings:
+        """The settings to train ``part`` with; raises ``InputError`` for a size of memory that is none."""
+        from sqljury.llm import models
+        from sqljury.train.settings import PRESETS, Settings
+
+        preset = PRESETS[self.preset.value] if self.preset else {}
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        given |= {"base_model": self.base_model or models.DEFAULT, "target_modules": self.target_modules.value}
+        given["memory_gb"] = gigabytes(given.pop("memory"))
+        given.pop("preset", None)
+        return Settings(part=part, **{**preset, **given})
+
+
 def command(part: str) -> Callable[..., None]:
     """The command that trains ``part``."""
 
-    def train(
-        data: Set,
-        out: Out,
-        base_model: BaseModel = "",
-        start: Start = "",
-        preset: PresetOption = None,
-        lora_r: LoraR = None,
-        lora_alpha: LoraAlpha = None,
-        lora_dropout: LoraDropout = None,
-        target_modules: Modules = TargetModules.ALL_LINEAR,
-        batch_size: BatchSize = None,
-        max_examples: MaxExamples = None,
-        epochs: Epochs = None,
-        max_steps: MaxSteps = -1,
-        minutes: Minutes = 0.0,
-        learning_rate: LearningRate = 5e-5,
-        warmup_ratio: WarmupRatio = 0.03,
-        pull: Pull = 0.0,
-        max_length: MaxLength = 4096,
-        held_out: HeldOut = 0.05,
-        eval_steps: EvalSteps = 0.1,
-        patience: Patience = 3,
-        memory: Memory = "",
-        checkpoint_minutes: CheckpointMinutes = 10.0,
-        seed: SeedOption = 0,
-    ) -> None:
-        from sqljury.llm import models
+    @grouped
+    def train(data: Set, out: Out, options: TrainingOptions) -> None:
         from sqljury.train import card, lora
-        from sqljury.train.settings import PRESETS, Settings
 
-        given = {
-            "lora_r": lora_r,
-            "lora_alpha": lora_alpha,
-            "lora_dropout": lora_dropout,
-            "batch_size": batch_size,
-            "max_examples": max_examples,
-            "epochs": epochs,
-        }
-        chosen = {**PRESETS.get(preset.value if preset else "", {})}
-        chosen |= {name: value for name, value in given.items() if value is not None}
-        settings = Settings(
-            part=part,
-            base_model=base_model or models.DEFAULT,
-            start=start,
-            target_modules=target_modules.value,
-            max_steps=max_steps,
-            minutes=minutes,
-            learning_rate=learning_rate,
-            warmup_ratio=warmup_ratio,
-            pull=pull,
-            max_length=max_length,
-            held_out=held_out,
-            eval_steps=eval_steps,
-            patience=patience,
-            memory_gb=gigabytes(memory),
-            checkpoint_minutes=checkpoint_minutes,
-            seed=seed,
-            **chosen,
-        )
-        lora.train(data, out, settings, terminal.note)
+        lora.train(data, out, options.settings(part), terminal.note)
         if card.has_learned(out):
             terminal.note(f"the card is in {out}; to use the adapter: sqljury train export {out} --name {part}")
         else:

@@ -62,7 +62,9 @@ class _Names:
         there = tables.get(db_id)
         if there is None:
             return ()
-        return tuple(one for one in self.tables if one.lower() not in there and not one.lower().startswith("sqlite_"))
+        return tuple(
+            table for table in self.tables if table.lower() not in there and not table.lower().startswith("sqlite_")
+        )
 
     def are_elsewhere(self, db_id: str, tables: Tables) -> bool:
         """Whether they are those of another database."""
@@ -114,14 +116,14 @@ class Alignment:
 
     def where_others_begin(self) -> str:
         """The place from which on predictions are for other databases; empty where no name shows it."""
-        said = (
-            one.place
+        locations = (
+            names.place
             for group, db_id in zip(self.groups, self.databases, strict=False)
-            for one in group
-            if one.db_id not in (None, db_id)
+            for names in group
+            if names.db_id not in (None, db_id)
         )
         shifted = self.shift()
-        return next(said, self.groups[shifted.start][0].place if shifted else "")
+        return next(locations, self.groups[shifted.start][0].place if shifted else "")
 
     def refuse_others(self, file: object) -> None:
         """Raise ``DatasetError`` for predictions that are not for these questions, or not in their order.
@@ -132,8 +134,8 @@ class Alignment:
         """
         strange = list(self._strangers())
         anywhere = {name for names in self.tables.values() for name in names}
-        elsewhere = sum(any(name.lower() in anywhere for name in one.lacking) for one in strange)
-        queries = sum(bool(one.tables) for one, db_id in self._each() if db_id in self.tables)
+        elsewhere = sum(any(name.lower() in anywhere for name in stranger.lacking) for stranger in strange)
+        queries = sum(bool(names.tables) for names, db_id in self._each() if db_id in self.tables)
         if len(strange) >= STRANGE and (2 * elsewhere > queries or len(strange) > MOST_UNKNOWN * queries):
             raise DatasetError(
                 f"{file}: {len(strange)} of {queries} predictions name tables that their question's database lacks "
@@ -152,17 +154,17 @@ class Alignment:
 
     def strangers(self) -> list[str]:
         """The lines that name tables which their question's database lacks, without those said to be for another."""
-        return [str(one) for one in self._strangers()]
+        return [str(stranger) for stranger in self._strangers()]
 
     def _are_elsewhere(self, at: int, by: int) -> bool:
-        return any(one.are_elsewhere(self.databases[at + by], self.tables) for one in self.groups[at])
+        return any(names.are_elsewhere(self.databases[at + by], self.tables) for names in self.groups[at])
 
     def _strangers(self) -> Iterator[_Stranger]:
-        for one, db_id in self._each():
-            if one.db_id in (None, db_id) and (lacking := one.lacking(db_id, self.tables)):
-                yield _Stranger(one.place, db_id, lacking)
+        for names, db_id in self._each():
+            if names.db_id in (None, db_id) and (lacking := names.lacking(db_id, self.tables)):
+                yield _Stranger(names.place, db_id, lacking)
 
     def _each(self) -> Iterator[tuple[_Names, str]]:
         for group, db_id in zip(self.groups, self.databases, strict=False):
-            for one in group:
-                yield one, db_id
+            for names in group:
+                yield names, db_id

@@ -113,8 +113,8 @@ def _bird(data: Path, split: str, there: bool) -> Benchmark:
     examples = questions.load(document, folder, there=there)
     entries = entries_of(json_of(document.text, str(document)), str(document))
     levels = [entry.get("difficulty") if entry.get("difficulty") in _LEVELS else "" for entry in entries]
-    leveled = tuple(replace(one, hardness=str(level)) for one, level in zip(examples, levels, strict=True))
-    described = {one.db_id: folder / one.db_id / DESCRIPTIONS for one in examples}
+    leveled = tuple(replace(example, hardness=str(level)) for example, level in zip(examples, levels, strict=True))
+    described = {example.db_id: folder / example.db_id / DESCRIPTIONS for example in examples}
     descriptions = {name: path for name, path in described.items() if path.is_dir()}
     return Benchmark("bird", split, data, folder.name, leveled, _hash([document]), descriptions)
 
@@ -132,7 +132,7 @@ def _dialogues(data: Path, split: str, there: bool) -> Benchmark:
     names = [data / name.format(split=split) for name in _DIALOGUES]
     file = next((name for name in names if name.is_file()), None)
     if file is None:
-        raise DatasetError(f"{data}: there is no {' or '.join(one.name for one in names)}; unpack the dataset there")
+        raise DatasetError(f"{data}: there is no {' or '.join(file.name for file in names)}; unpack the dataset there")
     document = Document.of(file)
     examples: list[Example] = []
     for number, entry in enumerate(entries_of(json_of(document.text, str(document)), str(document))):
@@ -156,7 +156,7 @@ def in_dialogue(text: str, before: Iterable[str]) -> str:
 
     What was answered is left out: gold answers are not known to a system that is tested.
     """
-    earlier = " ".join(f"({number}) {_line(one)}" for number, one in enumerate(before, 1))
+    earlier = " ".join(f"({number}) {_line(question)}" for number, question in enumerate(before, 1))
     return f"Asked before in this dialogue: {earlier} Asked now, about that: {_line(text)}" if earlier else _line(text)
 
 

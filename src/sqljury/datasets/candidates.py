@@ -93,7 +93,7 @@ def load(
     pooled = tuple(
         replace(example, candidates=_candidates(row, systems)) for example, row in zip(examples, rows, strict=True)
     )
-    places = tuple(tuple(one.place for group in row for one in group) for row in rows)
+    places = tuple(tuple(prediction.place for group in row for prediction in group) for row in rows)
     faults = (*map(_left_out, unpaired), *(fault for column in columns for fault in column.faults))
     return Pool(pooled, systems, documents, places, faults)
 
@@ -116,7 +116,7 @@ def _column(document: Document, examples: Sequence[Example], format: str | None,
         column = _by_id(document, sampled.groups, examples)
     else:
         column = _by_position(document, sampled.groups, examples, tables)
-    if not any(_bare(one.sql) for group in column.groups for one in group):
+    if not any(_bare(prediction.sql) for group in column.groups for prediction in group):
         raise DatasetError(f"{document}: holds no query, in {len(sampled.groups)} places; give a file of predictions")
     column.faults += sampled.faults
     elsewhere = [
@@ -135,16 +135,20 @@ def _column(document: Document, examples: Sequence[Example], format: str | None,
     aligned = Alignment.of(column.groups, examples, tables)
     aligned.refuse_others(document)
     for number, prediction, expected in elsewhere:
-        column.groups[number] = tuple(one for one in column.groups[number] if one is not prediction)
+        column.groups[number] = tuple(each for each in column.groups[number] if each is not prediction)
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
     for number, group in enumerate(column.groups):
-        for one in group:
-            if len(one.sql) > MAX_SQL_CHARS:
-                size = f"{len(one.sql):,} characters, more than {MAX_SQL_CHARS:,}"
-                column.faults.append(f"{one.place}: the query has {size}; left out")
-        column.groups[number] = tuple(one for one in group if len(one.sql) <= MAX_SQL_CHARS)
+        for prediction in group:
+            if len(prediction.sql) > MAX_SQL_CHARS:
+                size = f"{len(prediction.sql):,} characters, more than {MAX_SQL_CHARS:,}"
+                column.faults.append(f"{prediction.place}: the query has {size}; left out")
+        column.groups[number] = tuple(prediction for prediction in group if len(prediction.sql) <= MAX_SQL_CHARS)
     used = [prediction for group in column.groups for prediction in group]
-    column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
+    column.faults += [
+        f"{prediction.place}: {prediction.fault}; the query counts without it"
+        for prediction in used
+        if prediction.fault
+    ]
     column.faults += aligned.strangers()
     return column
 
@@ -153,13 +157,15 @@ def _by_position(
     document: Document, groups: Sequence[samples.Group], examples: Sequence[Example], tables: Tables
 ) -> _Column:
     given = list(groups)
-    while len(given) > len(examples) and not any(one.sql or one.db_id for one in given[-1]):
+    while len(given) > len(examples) and not any(prediction.sql or prediction.db_id for prediction in given[-1]):
         given.pop()  # blank lines at the end of a file
     if len(given) != len(examples):
         begin = Alignment.of(given, examples, tables).where_others_begin()
         shifted = f"; from {begin} on they are for other databases than the questions" if begin else ""
         if len(given) > len(examples):
-            where = f"{next(one.place for group in given[len(examples) :] for one in group)} is one too many"
+            where = (
+                f"{next(prediction.place for group in given[len(examples) :] for prediction in group)} is one too many"
+            )
         else:
             where = f"none is left for question {examples[len(given)].id!r}"
         single = all(len(group) == 1 for group in given)
@@ -188,7 +194,9 @@ def _by_id(document: Document, groups: Sequence[samples.Group], examples: Sequen
             f"{unknown[0].place}: there is no question with the id {unknown[0].id!r}, nor with those of {len(unknown)} "
             f"of {len(by_id)} ids; give a file for these questions"
         )
-    column.faults += [f"{one.place}: there is no question with the id {one.id!r}; left out" for one in unknown]
+    column.faults += [
+        f"{prediction.place}: there is no question with the id {prediction.id!r}; left out" for prediction in unknown
+    ]
     missing = [name for name in names if name not in by_id]
     if missing:
         listed = ", ".join(missing[:NAMED])
@@ -207,11 +215,11 @@ def _refuse_shifted(given: Collection[str | None], names: Sequence[str], numbers
 
 
 def _candidates(row: Sequence[samples.Group], systems: Sequence[str]) -> tuple[Candidate, ...]:
-    there = [(number, one) for number, group in enumerate(row) for one in group]
-    likely = all(one.logprob is not None for _, one in there)
+    there = [(number, prediction) for number, group in enumerate(row) for prediction in group]
+    likely = all(prediction.logprob is not None for _, prediction in there)
     return tuple(
-        Candidate(_bare(one.sql), systems[number], one.logprob if likely else None, part=number)
-        for number, one in there
+        Candidate(_bare(prediction.sql), systems[number], prediction.logprob if likely else None, part=number)
+        for number, prediction in there
     )
 
 

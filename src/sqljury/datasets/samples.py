@@ -80,7 +80,7 @@ def _has_blocks(lines: Sequence[str], questions: int) -> bool:
 
 
 def _by_line(document: Document, known: Known) -> Sampled:
-    return Sampled(tuple((one,) for one in read_predictions(document, "lines", known)), keyed=False)
+    return Sampled(tuple((prediction,) for prediction in read_predictions(document, "lines", known)), keyed=False)
 
 
 def _in_blocks(document: Document, known: Known) -> Sampled:
@@ -97,8 +97,10 @@ def _in_blocks(document: Document, known: Known) -> Sampled:
             raise DatasetError(f"{document}, line {ended}: {what}; separate all questions alike, and leave none out")
         gap = size
     predictions = read_predictions(document, "lines", known._replace(interactions=True))
-    grouped = groupby(predictions, key=lambda one: one.interaction)
-    return Sampled(tuple(tuple(replace(one, interaction=0) for one in group) for _, group in grouped), keyed=False)
+    grouped = groupby(predictions, key=lambda prediction: prediction.interaction)
+    return Sampled(
+        tuple(tuple(replace(prediction, interaction=0) for prediction in group) for _, group in grouped), keyed=False
+    )
 
 
 def _jsonl(document: Document, _known: Known) -> Sampled:

@@ -187,11 +187,11 @@ def to_json(value: Any) -> Any:
     if hasattr(value, "to_json"):
         return value.to_json()
     if is_dataclass(value):
-        pairs = ((one, getattr(value, one.name)) for one in fields(value))
+        pairs = ((field, getattr(value, field.name)) for field in fields(value))
         return {
-            one.name: to_json(part)
-            for one, part in pairs
-            if part is not None or not one.metadata.get("left_out_if_none")
+            field.name: to_json(part)
+            for field, part in pairs
+            if part is not None or not field.metadata.get("left_out_if_none")
         }
     if isinstance(value, Mapping):
         return {key: to_json(part) for key, part in value.items()}

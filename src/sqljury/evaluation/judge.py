@@ -142,8 +142,8 @@ def check(
             "timed metrics show nothing about gold itself; check it by a metric that is not timed, such as exe"
         )
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
-    own = replace(options or Options(), placeholders=False)
-    return evaluate(pairs, targets, steady, options=own, processes=processes)
+    unchanged = replace(options or Options(), placeholders=False)
+    return evaluate(pairs, targets, steady, options=unchanged, processes=processes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,9 @@ def _levels(findings: Findings) -> list[str]:
 
 def _charts(findings: Findings) -> dict[str, str]:
     metrics, levels = findings.metrics.values(), _levels(findings)
-    charts = {"intervals": intervals([Interval(one.title, one.percent, one.low, one.high) for one in metrics])}
+    charts = {
+        "intervals": intervals([Interval(metric.title, metric.percent, metric.low, metric.high) for metric in metrics])
+    }
     if levels:
         by_level = {
             metric.title: [metric.hardness[level].percent if level in metric.hardness else None for level in levels]

@@ -36,8 +36,8 @@ def risk(answers: Sequence[Answered]) -> dict[str, Any] | None:
         if confidence is not None:
             points.append((100 * taken / len(answers), 100 * wrong / taken, confidence))
     bins = _bins([(confidence, right) for confidence, right in answers if confidence is not None])
-    count = sum(one["answers"] for one in bins)
-    error = sum(one["answers"] * abs(one["confidence"] - one["right"]) for one in bins) / count
+    count = sum(bin_["answers"] for bin_ in bins)
+    error = sum(bin_["answers"] * abs(bin_["confidence"] - bin_["right"]) for bin_ in bins) / count
     return {
         "points": [tuple(round(figure, 4) for figure in point) for point in points],
         "area": round(_area(ordered), 2),
@@ -77,7 +77,7 @@ def _surest(answer: Answered) -> float:
 def _area(ordered: Sequence[Answered], *, tied: bool = True) -> float:
     """The mean share wrong among the first 1, 2, ... answers, in percent; ties count as in random order."""
     total, wrong, taken = 0.0, 0.0, 0
-    groups = groupby(ordered, key=lambda answer: answer[0]) if tied else (((), [one]) for one in ordered)
+    groups = groupby(ordered, key=lambda answer: answer[0]) if tied else (((), [answer]) for answer in ordered)
     for _, group in groups:
         rights = [right for _, right in group]
         share = rights.count(False) / len(rights)

@@ -90,9 +90,9 @@ def slices(evaluation: Evaluation, metric: str) -> dict[str, dict[str, agreement
 def tsv(evaluation: Evaluation) -> str:
     """A line a query: its index from 0, its hardness, a column a metric (empty for no score), its id."""
     lines = ["\t".join((TABLE_BEGINS, *(metric.name for metric in evaluation.metrics), "id"))]
-    for index, one in enumerate(evaluation.judged):
-        cells = (_cell(one, metric.name, metric.graded) for metric in evaluation.metrics)
-        lines.append("\t".join((str(index), one.hardness, *cells, _plain(one.pair.gold.id))))
+    for index, judged in enumerate(evaluation.judged):
+        cells = (_cell(judged, metric.name, metric.graded) for metric in evaluation.metrics)
+        lines.append("\t".join((str(index), judged.hardness, *cells, _plain(judged.pair.gold.id))))
     return "\n".join(lines) + "\n"
 
 
@@ -169,8 +169,8 @@ def _partial(evaluation: Evaluation) -> dict[str, dict[str, Shares]]:
     }
 
 
-def _cell(one: Judged, metric: str, graded: bool) -> str:
-    score = one.scores[metric]
+def _cell(judged: Judged, metric: str, graded: bool) -> str:
+    score = judged.scores[metric]
     if score is None:
         return ""
     return f"{score.value:.4f}" if graded else str(int(score.value))

@@ -55,14 +55,14 @@ def shares(rows: Sequence[tuple[str, Mapping[str, Any]]], title: str) -> str:
     """A row for each share: its bar from 0 to 100 percent, and the interval over it."""
     room, step = WIDTH - _LABEL - 44, 24
     parts = []
-    for number, (label, one) in enumerate(rows):
+    for number, (label, share) in enumerate(rows):
         y = 6 + step * number
-        x = [_LABEL + room * one[key] / 100 for key in ("percent", "low", "high")]
+        x = [_LABEL + room * share[key] / 100 for key in ("percent", "low", "high")]
         parts.append(_text(_LABEL - 8, y + 14, _short(label, 28), "end"))
         parts.append(f'<rect class="track" x="{_LABEL}" y="{y + 3}" width="{room}" height="14" rx="2"/>')
         parts.append(f'<rect class="bar" x="{_LABEL}" y="{y + 3}" width="{x[0] - _LABEL:.1f}" height="14" rx="2"/>')
         parts.append(_line(x[1], y + 10, x[2], y + 10, "whisker"))
-        parts.append(_text(WIDTH - 36, y + 14, f"{one['percent']:.1f}"))
+        parts.append(_text(WIDTH - 36, y + 14, f"{share['percent']:.1f}"))
     return _svg(12 + step * max(1, len(rows)), title, parts)
 
 
@@ -91,8 +91,8 @@ def histogram(values: Sequence[float], title: str, unit: str) -> str:
         bins[min(_BINS - 1, max(0, int(_BINS * value / top)))] += 1
     most, room = max(bins) + max(bins) % 2, WIDTH - _LEFT - 10
     parts, base = _y_axis(most, height, "questions"), height - _BOTTOM
-    for place, count in enumerate(bins):
-        x, tall = _LEFT + room * place / _BINS, (base - 10) * count / most
+    for index, count in enumerate(bins):
+        x, tall = _LEFT + room * index / _BINS, (base - 10) * count / most
         parts.append(
             f'<rect class="bar" x="{x + 1:.1f}" y="{base - tall:.1f}" width="{room / _BINS - 2:.1f}" '
             f'height="{tall:.1f}"><title>{count}</title></rect>'

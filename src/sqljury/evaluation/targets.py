@@ -49,10 +49,10 @@ class Targets:
     @property
     def files(self) -> list[str | Path]:
         """The paths and URLs of all databases, with those of the suite."""
-        own: list[str | Path] = [path for paths in self._files.values() for path in paths]
+        files: list[str | Path] = [path for paths in self._files.values() for path in paths]
         if self.suite is not None:
-            own += [self.suite / name / one.file for name in self._files for one in self._suite[name].members]
-        return own
+            files += [self.suite / name / member.file for name in self._files for member in self._suite[name].members]
+        return files
 
     def target(self, db_id: str, before: Callable[[], None] | None = None) -> Target:
         """The database of this name; ``before`` is called ahead of each query that runs on any of them from now on.

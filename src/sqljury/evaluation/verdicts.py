@@ -143,7 +143,11 @@ class Work:
     def of(cls, record: Record, databases: Databases, limits: Limits) -> Work:
         """From a run's record, for the databases of the run and its limits."""
         candidates = record["candidates"]
-        queries = [sql for one in candidates for sql in (*(fix["before"] for fix in one["fixes"]), one["sql"])]
+        queries = [
+            sql
+            for candidate in candidates
+            for sql in (*(fix["before"] for fix in candidate["fixes"]), candidate["sql"])
+        ]
         distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
         name = record["db_id"]
         file, gold, level = databases.file(name), record["gold"], record.get("hardness", "")
@@ -177,20 +181,20 @@ def verdicts(
     ``limits`` are those of the run, on which it depends which results agree.
     """
     work = [Work.of(record, databases, limits) for record in records]
-    keys = [(one.id, one.digest()) for one in work]
-    stamps = [one.stamp() for one in work]
+    keys = [(item.id, item.digest()) for item in work]
+    stamps = [item.stamp() for item in work]
     known = _read(folder / VERDICTS)
     new = {
-        place: one
-        for place, (one, key, stamp) in enumerate(zip(work, keys, stamps, strict=True))
-        if key not in known or stamp not in ("", known[key].stamp) or set(known[key].made.queries) != set(one.queries)
+        index: item
+        for index, (item, key, stamp) in enumerate(zip(work, keys, stamps, strict=True))
+        if key not in known or stamp not in ("", known[key].stamp) or set(known[key].made.queries) != set(item.queries)
     }
     made = judge_all(list(new.values()), databases, processes)
-    judged = {place: _Kept(stamps[place], one) for place, one in zip(new, made, strict=True)}
-    result = [judged.get(place) or known[key] for place, key in enumerate(keys)]
+    judged = {index: _Kept(stamps[index], each) for index, each in zip(new, made, strict=True)}
+    result = [judged.get(index) or known[key] for index, key in enumerate(keys)]
     if new:
-        _write(folder / VERDICTS, [(key, one) for key, one in zip(keys, result, strict=True) if one.made.usable])
-    return [one.made for one in result]
+        _write(folder / VERDICTS, [(key, kept) for key, kept in zip(keys, result, strict=True) if kept.made.usable])
+    return [kept.made for kept in result]
 
 
 def judge_all(
@@ -208,7 +212,7 @@ def judge_all(
         Batch(item.asked, tuple(Prediction(item.id, sql) for sql in item.queries or (item.gold,))) for item in work
     ]
     judged = judge_batches(batches, judge, processes, lambda _: on_judged())
-    return [_verdicts(one, batch) for one, batch in zip(work, judged, strict=True)]
+    return [_verdicts(item, batch) for item, batch in zip(work, judged, strict=True)]
 
 
 def _verdicts(work: Work, batch: Sequence[Judged]) -> Verdicts:
@@ -318,10 +322,10 @@ def _is_tried(value: Any, line: Record) -> bool:
 def _write(file: Path, lines: Iterable[tuple[tuple[str, str], _Kept]]) -> None:
     """Replace the file, whole or not at all; without room for it the next analysis judges again."""
     written = []
-    for (id_, digest), (stamp, one) in lines:
+    for (id_, digest), (stamp, made) in lines:
         line: dict[str, Any] = {"id": id_, "of": digest, "database": stamp}
-        line |= {"hardness": one.hardness, "fault": one.fault}
-        line["queries"] = {sql: asdict(tried) for sql, tried in one.queries.items()}
+        line |= {"hardness": made.hardness, "fault": made.fault}
+        line["queries"] = {sql: asdict(tried) for sql, tried in made.queries.items()}
         written.append(json.dumps(line) + "\n")
     try:
         write_whole(file, "".join(written))

@@ -15,7 +15,7 @@ from sqljury.sql.text import remark
 from sqljury.types import ForeignKey, Schema, Table
 
 _SURE: Final = 5
-"""With fewer rows than this looked up, equal rows may be chance."""
+"""With fewer rows than this, equal rows may be chance."""
 
 _SCORES: Final = (0.6, 0.9)
 """The score with few rows and with more; set by hand, since Spider's databases declare no such key as one."""
@@ -35,8 +35,8 @@ def compound_keys(
     found: dict[tuple[str, str], tuple[Table, ForeignKey]] = {}
     for table, columns, other, key in _same_names(schema, profiles):
         identifiers = [names.is_identifier(name) for name in key]
-        own = [(other.name, name) not in referring for name in key]
-        if all(identifiers) or any(map(and_, identifiers, own)):
+        unreferring = [(other.name, name) not in referring for name in key]
+        if all(identifiers) or any(map(and_, identifiers, unreferring)):
             counts = contained(table, columns, other, key)
             if counts is not None and _LEAST <= counts[0] == counts[1]:
                 found[table.name, other.name] = table, _foreign_key(table, columns, other, key, counts[0])
@@ -70,14 +70,14 @@ def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tup
             continue
         wanted = [_joined(name) for name in profile.compound]
         for table in min((holders[name] for name in wanted), key=len):
-            own = spelled[table.name]
-            if table is not other and own.keys() >= set(wanted) and _covers_nothing(table, own, wanted):
-                yield table, tuple(own[name] for name in wanted), other, profile.compound
+            spellings = spelled[table.name]
+            if table is not other and spellings.keys() >= set(wanted) and _covers_nothing(table, spellings, wanted):
+                yield table, tuple(spellings[name] for name in wanted), other, profile.compound
 
 
-def _covers_nothing(table: Table, own: dict[str, str], wanted: Sequence[str]) -> bool:
+def _covers_nothing(table: Table, spellings: dict[str, str], wanted: Sequence[str]) -> bool:
     declared = {name for key in table.foreign_keys for name in key.columns}
-    return declared.isdisjoint(own[name] for name in wanted)
+    return declared.isdisjoint(spellings[name] for name in wanted)
 
 
 def _joined(name: str) -> str:

@@ -123,7 +123,7 @@ def _free(table: Table) -> list[Column]:
 
 def with_best_name(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
     """The pairs of one column, each with whether no other relates better by name."""
-    ranks = [(_ORDER.index(pair.relation), -pair.key.own) for pair in pairs]
+    ranks = [(_ORDER.index(pair.relation), -pair.key.ownership) for pair in pairs]
     return [(pair, rank == min(ranks)) for pair, rank in zip(pairs, ranks, strict=True)]
 
 
@@ -134,12 +134,12 @@ def _best(pairs: Sequence[Pair], weights: Sequence[float]) -> tuple[float, Pair]
 
 
 def _has_title(table: Table) -> bool:
-    """Whether a table has a name or title of its rows, as tables of things have and tables of events have not."""
+    """Whether a table has a column that names its rows: tables of things have one, tables of events have none."""
     return any(names.is_title(column.name) for column in table.columns)
 
 
 def _reversed(schema: Schema, chosen: Chosen) -> Iterable[tuple[str, str]]:
-    """Of columns that refer to each other the one that does so less likely; a declared key is certain."""
+    """Of two columns that refer to each other, the one that does so less likely; a declared key is certain."""
     declared = {
         (table.name, column, key.ref_table, other)
         for table in schema.tables
@@ -161,7 +161,7 @@ def _reversed(schema: Schema, chosen: Chosen) -> Iterable[tuple[str, str]]:
 
 def _strength(score: float, pair: Pair) -> tuple[float, int, bool, str]:
     """What decides between two columns that refer to each other."""
-    return score, pair.key.own, _has_title(pair.key.table), pair.key.table.name
+    return score, pair.key.ownership, _has_title(pair.key.table), pair.key.table.name
 
 
 def _candidates(finder: Finder, table: Table, profile: TableProfile) -> tuple[tuple[str, ...], ...]:
@@ -177,7 +177,7 @@ def _candidates(finder: Finder, table: Table, profile: TableProfile) -> tuple[tu
         for key in finder.keys[table.name]
         if key.seen.unique
         and not key.seen.nulls
-        and (key.own or key.column == first or names.column_name(key.column).end)
+        and (key.ownership or key.column == first or names.column_name(key.column).end)
     )
 
 

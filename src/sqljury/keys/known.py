@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT: Final = 2
-"""To be raised with every change of how keys are found: keys found otherwise are found again."""
+"""The version of the inference: raise it with each change, so that stored keys are inferred again."""
 
 RETRY_SECONDS: Final = 600.0
 """After this time a table that could not be read or compared, for lack of time or for an error, is tried again."""

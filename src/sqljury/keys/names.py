@@ -156,17 +156,17 @@ def ownership(table: str, column: str) -> int:
     return 3 if len(entity) == 1 else 2 if _abbreviates(short, entity[:1]) else 1
 
 
-def relation(column: str, table: str, key: str, *, same_table: bool = False, own: bool = False) -> str:
+def relation(column: str, table: str, key: str, *, same_table: bool = False, identifies: bool = False) -> str:
     """How ``column`` relates by name to ``key`` of ``table``, one of ``RELATIONS``; empty if it does not.
 
-    ``own``: the key identifies the table's rows, whatever it is called.
+    ``identifies``: the key identifies the table's rows, whatever it is called.
     """
     child, parent, entity = column_name(column), column_name(key), table_words(table)
     if child.joined == parent.joined and not same_table:
         if not parent.stem and not parent.glued:
             return "plain" if parent.end and parent.end not in _TITLES else ""
         return "owner" if ownership(table, key) else "same"
-    if not own and not _ends(child.tokens, parent.tokens):
+    if not identifies and not _ends(child.tokens, parent.tokens):
         return ""
     return _to_entity(child, parent, entity, same_table=same_table)
 
@@ -197,14 +197,14 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
 
 def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
     """What a row of a table may be called: its whole name, the last word or the first, and the key's own stem."""
-    own = {entity, entity[-1:]}
+    variants = {entity, entity[-1:]}
     if len(entity) > 1:
-        own.add(entity[:1])
+        variants.add(entity[:1])
     if parent.stem:
-        own.add(parent.stem)
+        variants.add(parent.stem)
     if parent.glued:
-        own.add((*parent.stem, parent.glued))
-    return own - {()}
+        variants.add((*parent.stem, parent.glued))
+    return variants - {()}
 
 
 def _run(stem: Tokens, entity: Tokens) -> bool:

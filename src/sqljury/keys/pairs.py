@@ -50,7 +50,7 @@ class Key(NamedTuple):
     seen: ColumnProfile
     whole: bool
     """Whether all values are known."""
-    own: int
+    ownership: int
     """``names.ownership``, 0 where another table owns the name more."""
 
 
@@ -73,7 +73,7 @@ class Pair:
     chance: float = 0.0
     is_main: bool = False
     """Whether the column itself is the main key of its table."""
-    own: int = 0
+    ownership: int = 0
     """How much the column is called like the key of its own table."""
 
     @property
@@ -98,9 +98,9 @@ class Owners:
 
     def of(self, table: str, column: str) -> int:
         """``names.ownership``; 0 where another table owns the name more."""
-        own = names.ownership(table, column)
+        ownership = names.ownership(table, column)
         stem = _stem(column)
-        return own if not stem or own == self._most[stem] else 0
+        return ownership if not stem or ownership == self._most[stem] else 0
 
 
 def _stem(column: str) -> str:
@@ -118,18 +118,18 @@ def keys_of(table: Table, profile: TableProfile, owners: Owners) -> list[Key]:
     chosen = []
     for at, column in enumerate(table.columns):
         seen = profile.columns.get(column.name, _NOTHING)
-        own, identifier = owners.of(table.name, column.name), names.is_identifier(column.name)
+        ownership, identifier = owners.of(table.name, column.name), names.is_identifier(column.name)
         if column.name in declared or (seen.unique and not seen.nulls):
             pass
-        elif seen.unique is False or seen.nulls or not (own and (identifier or at == 0)):
+        elif seen.unique is False or seen.nulls or not (ownership and (identifier or at == 0)):
             continue
         title, number = names.is_title(column.name), seen.low is not None
-        rank = ((column.name,) != table.primary_key, title, -own, at > 0, not identifier, not number, at)
-        chosen.append((rank, column.name, seen, own))
+        rank = ((column.name,) != table.primary_key, title, -ownership, at > 0, not identifier, not number, at)
+        chosen.append((rank, column.name, seen, ownership))
     chosen.sort(key=lambda item: item[0])
     return [
-        Key(table, name, at == 0, seen, profile.whole and profile.rows > 0, own)
-        for at, (_, name, seen, own) in enumerate(chosen[:_KEYS])
+        Key(table, name, at == 0, seen, profile.whole and profile.rows > 0, ownership)
+        for at, (_, name, seen, ownership) in enumerate(chosen[:_KEYS])
     ]
 
 
@@ -173,10 +173,10 @@ class Finder:
             return []
         seen = profile.columns.get(column.name, _NOTHING)
         is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
-        own, left = self.owners.of(table.name, column.name), _LOOKED_UP
+        ownership, left = self.owners.of(table.name, column.name), _LOOKED_UP
         pairs: list[Pair] = []
         for key, relation in self._candidates(table, column, seen):
-            pair = Pair(table, column, seen, key, relation, is_main=is_main, own=own)
+            pair = Pair(table, column, seen, key, relation, is_main=is_main, ownership=ownership)
             if _is_own_key(pair):
                 continue
             if key.whole:
@@ -204,7 +204,7 @@ class Finder:
                 key.table.name,
                 key.column,
                 same_table=key.table is table,
-                own=key.main or key.whole or key.own > 0,
+                identifies=key.main or key.whole or key.ownership > 0,
             )
             if how:
                 related[key.table.name, key.column] = key, how
@@ -220,9 +220,9 @@ class Finder:
         if name.tokens not in self._related:
             self._related[name.tokens] = [
                 key
-                for own in self.keys.values()
-                for key in own
-                if key.main and names.relation("_".join(name.tokens), key.table.name, key.column, own=True)
+                for keys in self.keys.values()
+                for key in keys
+                if key.main and names.relation("_".join(name.tokens), key.table.name, key.column, identifies=True)
             ]
         return self._related[name.tokens]
 
@@ -260,7 +260,7 @@ _BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
 
 def _is_own_key(pair: Pair) -> bool:
     """Whether the column is its own table's key and not called like another's: numbers from 1 are in every key."""
-    return pair.is_main and pair.own > 0 and pair.relation not in ("owner", "same", "parent")
+    return pair.is_main and pair.ownership > 0 and pair.relation not in ("owner", "same", "parent")
 
 
 def _better(pair: Pair, other: Pair) -> bool:
@@ -270,14 +270,14 @@ def _better(pair: Pair, other: Pair) -> bool:
 
 
 def _may_be(pair: Pair) -> bool:
-    """Whether there is enough to compare: a weak relation needs values, none needs nearly all of them."""
+    """Whether there is enough evidence: a weak relation needs values, and no relation needs nearly all of them."""
     if pair.relation in _BY_NAME_ALONE:
         return True
     return pair.found > 1 and (bool(pair.relation) or pair.contained >= _CONTAINED)
 
 
 def _few(keys: Sequence[Key]) -> Sequence[Key]:
-    """The keys, none where so many tables share a word or a column that it tells none from another."""
+    """The keys; none if too many tables share the word or the column for it to distinguish them."""
     return keys if len(keys) <= _SHARING else ()
 
 

@@ -70,17 +70,17 @@ class Together:
                 self._changed.notify_all()
 
     def _enter(self, state: Hashable, cancel: threading.Event | None) -> int:
-        own = _Waiting(state, time.monotonic())
+        waiting = _Waiting(state, time.monotonic())
         with self._changed:
-            self._waiting.append(own)
+            self._waiting.append(waiting)
             try:
-                while not self._may(own):
+                while not self._may(waiting):
                     if cancel is not None and cancel.is_set():
                         raise CancelledError("cancelled while another call to the model was running")
                     self._changed.wait(LOOK_SECONDS)
                 return self._free.pop()
             finally:
-                self._waiting.remove(own)
+                self._waiting.remove(waiting)
                 self._changed.notify_all()
 
     @property
@@ -95,4 +95,4 @@ class Together:
         # where many wait, all of them have waited long: counted from the call alone, none would share a state
         if time.monotonic() - max(first.since, self._since) > PATIENCE_SECONDS:
             return call is first
-        return call is next((one for one in self._waiting if one.state == self._state), first)
+        return call is next((each for each in self._waiting if each.state == self._state), first)

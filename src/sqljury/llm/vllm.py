@@ -69,12 +69,12 @@ class VllmModel:
                 f"is {engine.context}; use a smaller schema form, or a model with a longer context"
             )
         output = engine.ask(prompt, _parameters(sampling, n), self._lora(), streaming.get("cancel"))
-        completions = tuple(_completion(one, sampling.top_logprobs) for one in output.outputs)
+        completions = tuple(_completion(completion, sampling.top_logprobs) for completion in output.outputs)
         on_text = streaming.get("on_text")
         for index, completion in enumerate(completions):
             if on_text is not None:
                 on_text(index, completion.text)
-        written = sum(len(one.token_ids) for one in output.outputs)
+        written = sum(len(completion.token_ids) for completion in output.outputs)
         cached = getattr(output, "num_cached_tokens", None) or 0
         return Reply(completions, Cost(1, len(prompt), written, cached, time.perf_counter() - started))
 
@@ -245,8 +245,8 @@ def _parameters(sampling: Sampling, n: int) -> Any:
 def _completion(output: Any, top: int) -> Completion:
     tokens = []
     for token, likely in zip(output.token_ids, output.logprobs or (), strict=False):
-        ranked = sorted(likely.values(), key=lambda one: -one.logprob)[:top]
-        alternatives = tuple((str(one.decoded_token), float(one.logprob)) for one in ranked)
+        ranked = sorted(likely.values(), key=lambda token: -token.logprob)[:top]
+        alternatives = tuple((str(token.decoded_token), float(token.logprob)) for token in ranked)
         tokens.append(Token(str(likely[token].decoded_token), float(likely[token].logprob), alternatives))
     return Completion(output.text, "length" if output.finish_reason == "length" else "stop", tuple(tokens))
 

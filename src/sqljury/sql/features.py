@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from sqljury.sql.equated import key_columns, loose
 from sqljury.sql.parse import errors, exp, quiet, read_query
-from sqljury.sql.resolve import column_names, find_table, from_items, has_column, key_columns, loose, quoted_texts
+from sqljury.sql.resolve import column_names, find_table, from_items, has_column, quoted_texts
 from sqljury.types import Schema
 
 
@@ -23,7 +24,7 @@ class Anatomy:
     each item of the outermost SELECT its column's name, empty for anything else; ``items`` has their texts.
     ``restrictions`` are the texts of what picks rows: conditions, and ORDER BY with LIMIT. Texts are without aliases,
     quotes and case. ``idle`` are joined tables that are used in the key of a single join and nowhere else, ``unlinked``
-    counts joins that no condition ties to anything; ``strange`` and ``namesakes`` are the counts of ``resolve.loose``.
+    counts joins that no condition ties to anything; ``strange`` and ``namesakes`` are the counts of ``equated.loose``.
     ``numbers`` leaves out LIMIT 1. ``constants`` counts conditions with a constant.
     """
 

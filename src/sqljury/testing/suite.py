@@ -77,11 +77,11 @@ def separating_suite(
     where ``search`` is for fuzzing. Raises ``DatabaseError`` when SQLite does not take the schema.
     """
     texts = translated(queries, schema)
-    own = [queries[index] for index in texts]
+    chosen = [queries[index] for index in texts]
     if search.fuzzing:
-        origin = fuzzed_origin(db, schema, own, seed=search.seed)
+        origin = fuzzed_origin(db, schema, chosen, seed=search.seed)
     else:
-        origin = read_origin(db, schema, own, seed=search.seed)
+        origin = read_origin(db, schema, chosen, seed=search.seed)
     if len(queries) == 1:
         return Suite((_drawn(queries[0], origin, search),) if texts else (), ())
     separation = separate(origin, list(texts.values()), search, cancel)

@@ -75,11 +75,11 @@ def mask(tree: TreeSequence, device: torch.device) -> torch.Tensor:
 
 def blocks(nodes: Sequence[Node]) -> list[tuple[slice, slice, bool]]:
     """(queries, keys, causal) of all blocks; a row's first is that of its own node."""
-    own = [(slice(node.start, node.end), slice(node.start, node.end), True) for node in nodes]
+    within_nodes = [(slice(node.start, node.end), slice(node.start, node.end), True) for node in nodes]
     descendants = [
         (slice(node.end, node.last), slice(node.start, node.end), False) for node in nodes if node.last > node.end
     ]
-    return own + descendants
+    return within_nodes + descendants
 
 
 class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
@@ -114,7 +114,7 @@ class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
         query, key, value, output, logsumexp = ctx.saved_tensors
         groups = query.shape[1] // key.shape[1]
         keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        totals = [torch.zeros(one.shape, dtype=torch.float32) for one in (query, keys, values)]
+        totals = [torch.zeros(tensor.shape, dtype=torch.float32) for tensor in (query, keys, values)]
         for rows, columns, causal in blocks(ctx.nodes):
             parts = _backward(
                 gradient[:, :, rows],

@@ -250,7 +250,7 @@ def _compare_answer(model: Any, tokenizer: Any, example: TrainingExample, reply:
         return AnswerComparison(False, learned, None, 0.0)
     ended = [end_token(tokenizer, example)] if reply.finish_reason == "stop" else []
     logprobs, gap = _logprobs(model, prompt, [*answer, *ended])
-    differences = [abs(own - token.logprob) for own, token in zip(logprobs[: len(answer)], known, strict=False)]
+    differences = [abs(logprob - token.logprob) for logprob, token in zip(logprobs[: len(answer)], known, strict=False)]
     return AnswerComparison(not gap, learned, differences, gap)
 
 

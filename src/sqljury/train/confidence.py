@@ -92,8 +92,8 @@ def measure(
     """
     found: dict[str, list[tuple[float, bool]]] = {}
     for question in replay_all(runs, data, (), processes):
-        for one in answers_of(question):
-            found.setdefault(one.kind, []).append((calibration.probability(one.figures), one.right))
+        for answer in answers_of(question):
+            found.setdefault(answer.kind, []).append((calibration.probability(answer.figures), answer.right))
     return found
 
 
@@ -102,7 +102,7 @@ def answers_of(question: Replayed) -> Iterator[Given]:
     pools: dict[tuple[Candidate, ...], str] = {}
     for count in SAMPLES:
         pool = question.candidates[: count or None]
-        blind = tuple(replace(one, logprob=None) for one in pool)
+        blind = tuple(replace(candidate, logprob=None) for candidate in pool)
         kind = {1: ONE, 0: ALL}.get(count, f"first {count}")
         pools |= {pool: kind, blind: f"{kind}, without log-probabilities"}
     choices = [(ANSWERED, question.candidates, question.choice)]
@@ -115,22 +115,22 @@ def answers_of(question: Replayed) -> Iterator[Given]:
             continue
         known = confidence.figures(grouped, choice, question.task)
         made.append(Given(question.db_id, known, grouped[choice.index].sql in question.right, kind=kind))
-    for one in made:
-        yield replace(one, weight=1 / len(made))
+    for given in made:
+        yield replace(given, weight=1 / len(made))
 
 
 def fit(answers: Sequence[Given], seed: int = 0, about: Mapping[str, Any] | None = None) -> Calibration:
     """The calibration learned from answers, with a card of figures on held-out databases; raises ``InputError``."""
     import numpy as np
 
-    if len({one.db_id for one in answers}) < 2 or sum(one.weight for one in answers) < LEAST_QUESTIONS:
+    if len({answer.db_id for answer in answers}) < 2 or sum(answer.weight for answer in answers) < LEAST_QUESTIONS:
         raise InputError(
             f"a confidence is fitted on {LEAST_QUESTIONS} questions of two databases at least; make a run on more"
         )
-    table = np.array([[one.figures[name] for name in NAMES] for one in answers])
-    right = np.array([one.right for one in answers], dtype=float)
-    weights = np.array([one.weight for one in answers])
-    databases = [one.db_id for one in answers]
+    table = np.array([[answer.figures[name] for name in NAMES] for answer in answers])
+    right = np.array([answer.right for answer in answers], dtype=float)
+    weights = np.array([answer.weight for answer in answers])
+    databases = [answer.db_id for answer in answers]
     tried = [(penalty, _held_out(table, right, weights, databases, penalty, seed)) for penalty in PENALTIES]
     penalty, predicted = min(tried, key=lambda pair: _loss(pair[1], right, weights))
     center, scale, learned = _fit(table, right, weights, penalty)
@@ -160,7 +160,9 @@ def quality(predicted: Sequence[float], right: Sequence[bool]) -> dict[str, Any]
     chances, truth = np.asarray(predicted, dtype=float), np.asarray(right, dtype=float)
     bins = np.minimum((chances * BINS).astype(int), BINS - 1)
     error = sum(
-        abs(float(chances[bins == one].sum() - truth[bins == one].sum())) for one in range(BINS) if (bins == one).any()
+        abs(float(chances[bins == bin_].sum() - truth[bins == bin_].sum()))
+        for bin_ in range(BINS)
+        if (bins == bin_).any()
     )
     order = np.argsort(-chances, kind="stable")
     most = order[: max(1, round(0.8 * len(order)))]
@@ -189,9 +191,13 @@ def auroc(predicted: Sequence[float], right: Sequence[bool]) -> float | None:
 
 
 def _by_kind(answers: Sequence[Given], predicted: Floats) -> Iterator[tuple[str, tuple[list[float], list[bool]]]]:
-    for kind in dict.fromkeys(one.kind for one in answers):
-        own = [(float(chance), one.right) for one, chance in zip(answers, predicted, strict=True) if one.kind == kind]
-        yield kind, ([chance for chance, _ in own], [right for _, right in own])
+    for kind in dict.fromkeys(answer.kind for answer in answers):
+        judged = [
+            (float(chance), answer.right)
+            for answer, chance in zip(answers, predicted, strict=True)
+            if answer.kind == kind
+        ]
+        yield kind, ([chance for chance, _ in judged], [right for _, right in judged])
 
 
 def _held_out(

@@ -78,19 +78,17 @@ class _Mistaken:
             yield LeftOut(example.id, "none")
             return
         correct = Candidate(text, "gold", result=shown)
-        task = self._preparation.task(example.question, self._db)
-        judged = self._recipe.select.schema
         replayed = Replayed(
-            example.id,
-            example.db_id,
-            Path(example.database),
-            task,
-            (correct, *wrong),
-            frozenset(),
-            frozenset([text]),
-            text,
-            NONE,
-            judged=judged,
+            id=example.id,
+            db_id=example.db_id,
+            database=Path(example.database),
+            task=self._preparation.task(example.question, self._db),
+            candidates=(correct, *wrong),
+            correct=frozenset(),  # these candidates are not grouped
+            right=frozenset([text]),
+            gold=text,
+            opinions=NONE,
+            judged=self._recipe.select.schema,
         )
         question = JudgedQuestion(replayed, (correct,), tuple(wrong), "mistake")
         yield from pairwise_examples([question], self._seed, self._pairs, both_orders=self._both)

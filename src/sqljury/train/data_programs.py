@@ -70,7 +70,11 @@ def selector_examples(questions: Iterable[Replayed], writer: ProgramWriter) -> I
     for question in questions:
         with connect(question.database) as db:
             context = writer.context(question, db)
-            queries = tuple(dict.fromkeys([question.gold, *(one.sql for one in question.candidates if one.result.ok)]))
+            queries = tuple(
+                dict.fromkeys(
+                    [question.gold, *(candidate.sql for candidate in question.candidates if candidate.result.ok)]
+                )
+            )
             tested = run_programs(queries, question.task, writer.tests, context)
         if tested is None:
             continue
@@ -81,12 +85,14 @@ def selector_examples(questions: Iterable[Replayed], writer: ProgramWriter) -> I
 def _pairs(question: Replayed, gold: Result, programs: Programs, writer: ProgramWriter) -> Iterator[TrainingExample]:
     right, wrong = _by_verdict(gold, programs)
     rng = random.Random(derive_seed(writer.seed, "program pairs", question.id))  # noqa: S311
-    pairs = [(one, other) for one in right for other in wrong]
+    pairs = [(correct, incorrect) for correct in right for incorrect in wrong]
     meta = question_meta(question.id, question.db_id, question.task.question.text)
-    for one, other in rng.sample(pairs, min(MAX_PAIRS, len(pairs))):
+    for correct, incorrect in rng.sample(pairs, min(MAX_PAIRS, len(pairs))):
         first = rng.randrange(2)
         for index in (first, 1 - first) if writer.both_orders else (first,):
-            messages = choosing(programs.asked, (one, other) if index == 0 else (other, one), programs.shown)
+            messages = choosing(
+                programs.asked, (correct, incorrect) if index == 0 else (incorrect, correct), programs.shown
+            )
             yield TrainingExample(tuple(messages), LETTERS[index], {"kind": "pairwise", **meta, "programs": True})
 
 

@@ -103,7 +103,7 @@ class AnsweredQuestion(NamedTuple):
         """A benchmark's question, which has no candidates, or one of a run."""
         if isinstance(source, Example):
             return cls(source.id, source.db_id, source.database, source.question, source.gold_sql)
-        candidates = [replace(one, result=Result()) for one in source.candidates]  # rows take memory
+        candidates = [replace(candidate, result=Result()) for candidate in source.candidates]  # rows take memory
         right, notes = source.right, source.notes
         return cls(source.id, source.db_id, source.database, source.question, source.gold, candidates, right, notes)
 

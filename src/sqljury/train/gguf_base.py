@@ -110,8 +110,8 @@ def digest(name: str) -> str:
     files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
     combined = hashlib.sha256()
     for file in files:
-        own = sha256_of(file)
+        digest = sha256_of(file)
         if len(files) == 1:
-            return own
-        combined.update(f"{file.name}\0{own}\n".encode())
+            return digest
+        combined.update(f"{file.name}\0{digest}\n".encode())
     return combined.hexdigest()

@@ -110,7 +110,7 @@ def held_out_questions(
         ours = {(question.db_id, question.text): question for question in asked if question.db_id.casefold() == name}
         theirs = [example for example in evaluation if example.db_id.casefold() == name]
         texts = [question._replace(id=question.text) for question in ours.values()]
-        found |= {(one.db_id, one.id) for one in near_duplicates(texts, theirs)}
+        found |= {(question.db_id, question.id) for question in near_duplicates(texts, theirs)}
     return frozenset(found)
 
 
@@ -137,20 +137,20 @@ def alike(asked: Sequence[Example]) -> list[str]:
     """
     names = [""] * len(asked)
     for database in dict.fromkeys(example.db_id.casefold() for example in asked):
-        places = [place for place, example in enumerate(asked) if example.db_id.casefold() == database]
-        texts = [asked[place].question.text for place in places]
-        golds = [" ".join(asked[place].gold_sql.rstrip("; \n").split()).casefold() for place in places]
+        indices = [index for index, example in enumerate(asked) if example.db_id.casefold() == database]
+        texts = [asked[index].question.text for index in indices]
+        golds = [" ".join(asked[index].gold_sql.rstrip("; \n").split()).casefold() for index in indices]
         near = _similarity(texts, texts, MIN_SIMILARITY) > 0
-        for first, place in enumerate(places):
-            if names[place]:
+        for first, index in enumerate(indices):
+            if names[index]:
                 continue
             reached, name = [first], f"{database}\x1f{texts[first]}"
             while reached:
-                one = reached.pop()
-                if names[places[one]]:
+                member = reached.pop()
+                if names[indices[member]]:
                     continue
-                names[places[one]] = name
-                reached += [other for other, gold in enumerate(golds) if near[one, other] or gold == golds[one]]
+                names[indices[member]] = name
+                reached += [other for other, gold in enumerate(golds) if near[member, other] or gold == golds[member]]
     return names
 
 

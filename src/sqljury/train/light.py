@@ -111,7 +111,9 @@ def train_from_runs(
         "trained": None if today is None else today.isoformat(),
         "runs": [_about_run(run) for run in runs],
         "scores": None if judged is None else judged.about(),
-        "sketch": {"questions": len(gold), "databases": len({one.database for one in gold})} if sketches else None,
+        "sketch": {"questions": len(gold), "databases": len({question.database for question in gold})}
+        if sketches
+        else None,
         "checked": evaluation_size(evaluation),
         "near": len(near_duplicates(asked, evaluation)),
     }
@@ -239,7 +241,7 @@ def _scales(decided: Sequence[RatedQuestion]) -> dict[str, float]:
     import numpy as np
 
     known = _names(decided)
-    tables = [np.array([[figures[name] for name in known] for figures in one.groups]) for one in decided]
+    tables = [np.array([[figures[name] for name in known] for figures in question.groups]) for question in decided]
     if not tables:
         return {}
     spread = np.concatenate([table - table.mean(axis=0) for table in tables]).std(axis=0)
@@ -288,9 +290,9 @@ def _held_out_scores(
     for training, held_out in logit.folds(databases, INNER_FOLDS, seed):
         known, rows = groups.subset(training), groups.row_indices(held_out)
         weights = None
-        for own, penalty in zip(scores, PENALTIES, strict=True):
+        for penalized, penalty in zip(scores, PENALTIES, strict=True):
             weights = logit.fit(known, _penalties(scales, penalty), weights)
-            own[rows] = groups.rows[rows] @ weights
+            penalized[rows] = groups.rows[rows] @ weights
     return scores
 
 
@@ -298,7 +300,10 @@ def _margin(decided: Sequence[RatedQuestion], scores: Sequence[Sequence[float]])
     """The margin that answers the most questions correctly; of equal ones the largest, so that doubt favours votes."""
 
     def correct(margin: float) -> int:
-        return sum(better(own, margin) in one.correct for one, own in zip(decided, scores, strict=True))
+        return sum(
+            better(question_scores, margin) in question.correct
+            for question, question_scores in zip(decided, scores, strict=True)
+        )
 
     return max(MARGINS, key=lambda margin: (correct(margin), margin))
 
@@ -327,11 +332,20 @@ def figures_of(
     """
     import numpy as np
 
-    chosen = [better(own, margin) if own else -1 for own, margin in zip(scores, margins, strict=True)]
-    light = [choice in one.correct for one, choice in zip(questions, chosen, strict=True)]
+    chosen = [
+        better(question_scores, margin) if question_scores else -1
+        for question_scores, margin in zip(scores, margins, strict=True)
+    ]
+    light = [choice in question.correct for question, choice in zip(questions, chosen, strict=True)]
     votes = [0 in question.correct for question in questions]
-    both = [(own, pair) for question, own in zip(questions, scores, strict=True) for pair in question.pairs]
-    differences = np.array([own[correct] - own[wrong] for own, (correct, wrong) in both])
+    both = [
+        (question_scores, pair)
+        for question, question_scores in zip(questions, scores, strict=True)
+        for pair in question.pairs
+    ]
+    differences = np.array(
+        [question_scores[correct] - question_scores[wrong] for question_scores, (correct, wrong) in both]
+    )
     count = len(questions)
     return {
         "ex": Share(sum(light), count).figures(),

@@ -109,7 +109,7 @@ def plan(costs: Costs, longest_example: int, longest: int, rows: Callable[[int],
     """
     choices = sorted({round(costs.layers * quarter / 4) for quarter in range(5)})
     if fixed:
-        return Plan(fixed, next((one for one in choices if costs.length(one) >= fixed), costs.layers))
+        return Plan(fixed, next((length for length in choices if costs.length(length) >= fixed), costs.layers))
     plans = []
     for checkpointed in choices:
         length = min(costs.length(checkpointed), longest)
@@ -130,10 +130,10 @@ def budget(device: torch.device) -> float:
     return min(DEFAULT, SHARE * min(there, _group_limit()))
 
 
-def _group_limit(mounted: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> float:
+def _group_limit(mounted: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> float:
     """The bytes that Linux lets this process's control groups take, as of a container; infinite where none is set."""
     try:
-        listed = [line.split(":", 2) for line in own.read_text().splitlines()]
+        listed = [line.split(":", 2) for line in membership.read_text().splitlines()]
     except OSError:
         return math.inf
     limits = []
@@ -144,8 +144,8 @@ def _group_limit(mounted: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc
         name = "memory.limit_in_bytes" if controllers else "memory.max"
         # A container sees its own group as the root, whatever the path says.
         group = root / path.lstrip("/")
-        for folder in (root, *(one for one in (group, *group.parents) if root in one.parents)):
-            with contextlib.suppress(OSError, ValueError):  # "max" is no number
+        for folder in (root, *(parent for parent in (group, *group.parents) if root in parent.parents)):
+            with contextlib.suppress(OSError, ValueError):  # "max" is not a number
                 limits.append(int((folder / name).read_text()))
     return min(limits, default=math.inf)
 

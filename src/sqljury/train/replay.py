@@ -242,7 +242,11 @@ class LoadedRun:
 
 
 def _warn_of_faults(run: Path, loaded: stored.StoredRun, lost: Collection[str]) -> None:
-    gone = [(one.id, f"the database {one.db_id} is no longer there") for one in loaded.questions if one.db_id in lost]
+    gone = [
+        (question.id, f"the database {question.db_id} is no longer there")
+        for question in loaded.questions
+        if question.db_id in lost
+    ]
     faults = [*loaded.faults, *gone]
     if faults:
         name, fault = faults[0]
@@ -261,7 +265,7 @@ def _choice(record: Record, schema: Schema) -> Choice | None:
         return None
     index, scores = stored_choice["index"], stored_choice["scores"]
     chosen = record["candidates"][index : index + 1] if index >= 0 else []
-    if [one["sql"] for one in chosen] != [record["sql"]] or not all(is_figure(score) for score in scores):
+    if [candidate["sql"] for candidate in chosen] != [record["sql"]] or not all(is_figure(score) for score in scores):
         return None
     tests = tuple(
         Tried(TestCase(schema, ()), tuple(queries), (), tuple(passed)) for queries, passed, _ in _test_outcomes(record)

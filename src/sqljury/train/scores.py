@@ -63,11 +63,11 @@ def stored_scores(runs: Sequence[Path], names: Sequence[str]) -> StoredScores | 
     scorers: dict[Scorer, str] = {}
     models: dict[Path, dict[str, tuple[str, ...]]] = {}
     for run, known in makers.items():
-        own = {there: known[there] for there in known if any(fnmatchcase(there, name) for name in names)}
-        if not own:
+        chosen = {there: known[there] for there in known if any(fnmatchcase(there, name) for name in names)}
+        if not chosen:
             raise InputError(f"{run} has no choices {' or '.join(map(repr, names))}; {_advice(run, known)}")
-        models[run] = {name: tuple(sorted({maker.model for maker in made_by})) for name, made_by in own.items()}
-        for name, made_by in own.items():
+        models[run] = {name: tuple(sorted({maker.model for maker in made_by})) for name, made_by in chosen.items()}
+        for name, made_by in chosen.items():
             for maker in made_by:
                 scorers.setdefault(_scorer(maker, f"{run}: the choices {name!r}"), f"{name!r} of {run}")
     if len(scorers) > 1:

@@ -103,7 +103,8 @@ def split_of(run: Path, folder: Path) -> list[Example]:
         return list(benchmarks.load(folder, kind, str(split), there=False).examples)
     records = run_folder.records(run)
     return [
-        Example(one["id"], question_of(one), one["gold"], one["db_id"], databases.file(one["db_id"])) for one in records
+        Example(record["id"], question_of(record), record["gold"], record["db_id"], databases.file(record["db_id"]))
+        for record in records
     ]
 
 
@@ -126,9 +127,9 @@ def fit(questions: Sequence[GoldQuestion]) -> Sketch:
     columns, names = _common(phrases_of, databases), sorted(_common(elements_of, databases))
     rows = np.zeros((len(questions), len(columns) + 1), dtype=np.float32)
     rows[:, -1] = 1
-    for row, own in zip(rows, phrases_of, strict=True):
-        row[[columns[phrase] for phrase in own if phrase in columns]] = 1
-    targets = np.array([[name in own for name in names] for own in elements_of], dtype=np.float32)
+    for row, asked_phrases in zip(rows, phrases_of, strict=True):
+        row[[columns[phrase] for phrase in asked_phrases if phrase in columns]] = 1
+    targets = np.array([[name in found for name in names] for found in elements_of], dtype=np.float32)
     weights = _logistic(rows, targets)
     return Sketch(
         {name: round(float(weight), DIGITS) for name, weight in zip(names, weights[-1], strict=True)},
@@ -156,7 +157,7 @@ def cross_fit(questions: Sequence[GoldQuestion], seed: int) -> dict[str, Sketch]
 
 def _common(features: Sequence[frozenset[str]], databases: Sequence[str]) -> dict[str, int]:
     """The features that occur on at least ``MIN_DATABASES`` databases, numbered."""
-    seen = {(feature, database) for own, database in zip(features, databases, strict=True) for feature in own}
+    seen = {(feature, database) for found, database in zip(features, databases, strict=True) for feature in found}
     counts = Counter(feature for feature, _ in seen)
     common = sorted(feature for feature, count in counts.items() if count >= MIN_DATABASES)
     return {feature: index for index, feature in enumerate(common)}

@@ -97,7 +97,7 @@ class Forest:
 def depth_first(examples: Sequence[Encoded], seed: int) -> Order:
     """The order of a depth-first walk through the tree of all examples, the children of each node shuffled."""
     ordered = sorted(range(len(examples)), key=lambda index: examples[index].ids)
-    common = [0, *(_common(examples[one].ids, examples[other].ids) for one, other in pairwise(ordered))]
+    common = [0, *(_common(examples[index].ids, examples[other].ids) for index, other in pairwise(ordered))]
     draw = random.Random(seed)  # noqa: S311  # an order, not a secret
     order = Order([], [])
     # Examples from ``start`` to ``end`` of the sorted ones, the depth of their parent's end, tokens shared with the

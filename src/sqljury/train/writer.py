@@ -163,8 +163,8 @@ class _Work:
         try:
             yield pipeline
         finally:
-            for one in (pipeline.model, *pipeline.others()):
-                _close(one)
+            for opened_model in (pipeline.model, *pipeline.others()):
+                _close(opened_model)
 
     def set_of(self, run: Path, held_out: Path) -> Path:
         """The training set of a run's candidates."""
@@ -211,7 +211,9 @@ def runnable(asked: Sequence[Example], note: Note) -> list[Example]:
     Raises ``InputError`` where there is none: hours of work would end with an empty set.
     """
     found, failed = [], []
-    for database, group in groupby(sorted(asked, key=lambda one: str(one.database)), key=lambda one: one.database):
+    for database, group in groupby(
+        sorted(asked, key=lambda example: str(example.database)), key=lambda example: example.database
+    ):
         with connect(database) as db:
             for example in group:
                 try:

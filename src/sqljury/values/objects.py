@@ -54,7 +54,7 @@ def _tables(text: str, index: Index) -> Iterator[Found]:
 
 def _columns(text: str, index: Index) -> Iterator[Found]:
     scores = index.scores(text).columns
-    flat = iter(_shares([score for own in scores for score in own]))
+    flat = iter(_shares([score for table in scores for score in table]))
     for table in index.schema.tables:
         for column in table.columns:
             score = next(flat)

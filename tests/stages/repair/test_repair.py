@@ -17,7 +17,7 @@ from sqljury.errors import NoAnswerError
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.schema.introspect import introspect
-from sqljury.sql.resolve import with_joins
+from sqljury.sql.equated import with_joins
 from sqljury.stages.repair import by_program
 from sqljury.types import Answer, Candidate, Limits, Result, Task
 

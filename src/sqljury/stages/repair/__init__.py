@@ -17,12 +17,12 @@ from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import Text, unmarked
 from sqljury.sql.compare import VOTES as ALIKE
 from sqljury.sql.compare import same
+from sqljury.sql.equated import with_joins
 from sqljury.sql.faults import Fault, read_fault
 from sqljury.sql.meaning import BEFORE_VALUES
 from sqljury.sql.names.bind import rebindings
 from sqljury.sql.names.suggest import LINES, unknown
 from sqljury.sql.preserve import losses
-from sqljury.sql.resolve import with_joins
 from sqljury.sql.strict import conform
 from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
