@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
@@ -33,7 +33,7 @@ from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.project import Project
 from sqljury.project import find as find_project
 from sqljury.project import load as load_project
-from sqljury.recipes.parts import TestKind
+from sqljury.recipes.parts import Opinion, TestKind
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 from sqljury.schema.introspect import introspect
@@ -220,10 +220,13 @@ class Session(Closing):
         selector: str = "",
         weights: str = "",
         votes: Votes = "systems",
+        opinion: Opinion | Literal[""] = "",
     ) -> Answer:
         """The best of several queries for one question, those of the most trusted system first.
 
-        They are run, and repaired as the recipe has it; nothing is written but that. A ``Candidate`` may bring the name
+        They are run, and repaired as the recipe has it. Where they disagree, the model writes the recipe's queries too
+        if its ``opinion``, or the one given here, is not ``none``: they vote as one more system, and with ``candidate``
+        may be chosen as well; see ``SelectPart``. A ``Candidate`` may bring the name
         of its system as ``generator`` and its ``logprob``, which count if all have one. Those of one system share one
         vote, unless all ``votes`` are the ``queries``'; texts are of systems of their own. ``selector`` chooses in the
         place of the recipe's; ``weights`` is a file of `sqljury train light` for the selector ``light``. Raises what
@@ -235,7 +238,7 @@ class Session(Closing):
         candidates, systems = of_systems(queries)
         if votes == "systems":
             candidates = equal_votes(candidates)
-        recipe = choosing_recipe(self.pipeline.recipe, systems, selector, self.pipeline.model, weights)
+        recipe = choosing_recipe(self.pipeline.recipe, systems, selector, self.pipeline.model, weights, opinion)
         pipeline = replace(self.pipeline, recipe=recipe, given=True)
         context = pipeline.context(asked, self.database, **self._options())
         return pipeline.finish(replace(State.of(asked), candidates=candidates), context)
@@ -314,6 +317,7 @@ def choose(
     selector: str = "",
     weights: str = "",
     votes: Votes = "systems",
+    opinion: Opinion | Literal[""] = "",
     recipe: str = "choose",
     **session: Any,
 ) -> Answer:
@@ -322,8 +326,9 @@ def choose(
     With ``model="none"`` no model is asked. For prediction files see ``sqljury.bench.given``. Raises what ``Session``
     and ``Session.choose`` raise.
     """
+    chosen_by: dict[str, Any] = {"selector": selector, "weights": weights, "votes": votes, "opinion": opinion}
     with Session(database, recipe=recipe, **session) as opened:
-        return opened.choose(question, queries, evidence=evidence, selector=selector, weights=weights, votes=votes)
+        return opened.choose(question, queries, evidence=evidence, **chosen_by)
 
 
 def describe(

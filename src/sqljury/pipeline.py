@@ -39,7 +39,7 @@ def compiled(recipe: Recipe, *, stored: bool = False, given: bool = False, last:
     """The stages of a recipe, in order, up to the ``last`` one if it is named; those that it does not use are left out.
 
     Where the state brings ``stored`` candidates, they are run, and none is written or repaired. ``given`` ones, of
-    other systems, are run and repaired.
+    other systems, are run and repaired; the recipe's ``opinion`` on them is written where they disagree.
     """
     by_model = recipe.schema.values > 0 and recipe.schema.keywords == "model"
     writing: tuple[Stage, ...] = (
@@ -53,7 +53,9 @@ def compiled(recipe: Recipe, *, stored: bool = False, given: bool = False, last:
         judged = recipe.select.schema == "linked" and bool(recipe.link.kind)
         writing = (*([Stage("link", link.restore)] if judged else []), Stage("run", write.run_again))
     elif given:
-        writing = (Stage("run", write.run_given), Stage("fix", repair.repair))
+        asked = recipe.select.opinion != "none"
+        opinion = (Stage("opinion", write.add_opinion), Stage("fallback", write.fall_back)) if asked else ()
+        writing = (Stage("run", write.run_given), Stage("fix", repair.repair), *opinion)
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
@@ -103,8 +105,8 @@ class Pipeline:
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        writes = not (self.stored or self.given)
-        check_recipe(self.recipe, writes=writes)
+        writes = not self.stored
+        check_recipe(self.recipe, writes=writes, given=self.given)
         for name in sorted((self.recipe.models if writes else self.recipe.judges) - self.models.keys()):
             named = f"recipe {self.recipe.name} names the model {name!r}"
             raise RecipeError(f"{named}; give Pipeline that model in models, or use Pipeline.from_recipe")
@@ -125,12 +127,25 @@ class Pipeline:
         ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed. That
         closes ``model`` with the recipe's adapter too, which shares its weights.
         """
-        loaded, plain = recipes.load(recipe), model.name
-        if loaded.adapter and adapters.suits(loaded.adapter, plain):
-            model = opened(f"{plain}+{loaded.adapter}")
-        if (worn := loaded.select.adapter) and adapters.suits(worn, plain):
-            loaded = replace(loaded, select=replace(loaded.select, judge=f"{plain}+{worn}", adapter=""))
-        return cls(loaded, model, limits, models=by_names(set(loaded.models), model, opened))
+        return cls.of(recipes.load(recipe), model, limits, opened)
+
+    @classmethod
+    def of(
+        cls,
+        recipe: Recipe,
+        model: LanguageModel,
+        limits: Limits = DEFAULT_LIMITS,
+        opened: Callable[[str], LanguageModel] = open_model,
+        *,
+        given: bool = False,
+    ) -> Pipeline:
+        """The same for a recipe that was loaded; with ``given`` for one of ``registry.choosing_recipe``."""
+        plain = model.name
+        if recipe.adapter and adapters.suits(recipe.adapter, plain):
+            model = opened(f"{plain}+{recipe.adapter}")
+        if (worn := recipe.select.adapter) and adapters.suits(worn, plain):
+            recipe = replace(recipe, select=replace(recipe.select, judge=f"{plain}+{worn}", adapter=""))
+        return cls(recipe, model, limits, models=by_names(set(recipe.models), model, opened), given=given)
 
     def others(self) -> list[LanguageModel]:
         """The models besides ``model`` that a recipe has named, each once."""

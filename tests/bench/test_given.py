@@ -12,13 +12,14 @@ from sqljury.bench import choices, export, given, stored
 from sqljury.bench.run import Controls
 from sqljury.datasets.candidates import MOST_BYTES
 from sqljury.engines.databases import of_run
-from sqljury.errors import CancelledError, DatasetError, InputError, RecipeError
+from sqljury.errors import CancelledError, ContextLengthError, DatasetError, InputError, RecipeError
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import NoModel
 from sqljury.llm.ledger import Ledger
 from sqljury.llm.open import open_model
-from sqljury.recipes import SelectPart
+from sqljury.pipeline import Pipeline
+from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.light import Weights
 from sqljury.stages.select.scorers import Scorer
 from sqljury.stages.weights import save
@@ -30,6 +31,7 @@ COUNT, OLD, SORTED, DOGS = (
     "SELECT name FROM cat ORDER BY age",
     "SELECT count(*) FROM dog",
 )
+SORTED_BOUND = "SELECT cat.name FROM cat ORDER BY age"
 FILES = {
     "A.txt": (COUNT, "SELECT name FROM cat", "SELECT nme FROM cat ORDER BY age", "DROP TABLE dog"),
     "B.txt": ("SELECT 7", OLD, SORTED, "SELECT nothing FROM nowhere"),
@@ -302,3 +304,91 @@ def test_weights_of_the_users_own(files: list[Path], data: Path, tmp_path: Path)
     save(Weights({"judge_score": 1.0}, {}, scorer=Scorer("critic")), own)
     with pytest.raises(RecipeError, match="asks a model"):
         given.pipeline_for(sources.pool, NoModel(), weights=str(own))
+
+
+def opinion(
+    sources: given.Sources, model: FakeModel, out: Path | None = None, recipe: str = "choose", **options: str
+) -> given.Choices:
+    pipeline = given.pipeline_for(sources.pool, model, recipe, selector="consistency", **options)  # type: ignore[arg-type]
+    return given.choose(sources, pipeline, out)
+
+
+def test_a_model_is_asked_where_systems_disagree_and_votes(files: list[Path], data: Path, tmp_path: Path) -> None:
+    sources, out = read(files[:2], data), tmp_path / "run"
+    model = FakeModel({"How many cats?": "SELECT 7", "old cats": OLD, "by age": "SELECT 1", "dogs": DOGS})
+    found = opinion(sources, model, out)
+    assert [record["sql"] for record in found.records] == ["SELECT 7", OLD, SORTED_BOUND, DOGS]
+    assert (found.asked, len(model.calls)) == (3, 3)  # A and B agree on the third question
+    assert found.counts == {"A": 1, "B": 2, "fake": 1}  # neither ran on the fourth
+    own = [record["candidates"][-1] for record in found.records]
+    assert [one.get("opinion") for one in own] == [True, True, None, True]
+    assert [one["part"] for one in own] == [2, 2, 1, 2]
+    assert own[0]["logprob"] is None
+    assert [record["cost"]["calls"] for record in found.records] == [1, 1, 0, 1]
+    assert list(found.records[0]["steps"]) == ["3 direct"]
+    assert not any("SELECT" in message.content for message in model.calls[0].messages)  # it does not see the others
+    assert opinion(sources, FakeModel([]), out).records == found.records  # the run is finished
+    with pytest.raises(DatasetError, match=r"recipe.select.opinion"):
+        opinion(sources, model, out, opinion="candidate")
+    file = choices.select(out, data, FakeModel("A"), SelectPart("first"))
+    assert [json.loads(line)["sql"] for line in file.read_text().splitlines()][1:] == [
+        "SELECT name FROM cat",
+        SORTED_BOUND,
+        DOGS,
+    ]
+    run = stored.load(out, data)
+    assert run.questions[0].voted(run.questions[0].candidates) == "SELECT 7"
+
+
+def test_an_opinion_is_chosen_where_it_may_be(data: Path, tmp_path: Path) -> None:
+    for name, lines in (("A", ("SELECT 1", "SELECT 2")), ("B", ("SELECT 4", "SELECT 4"))):
+        (tmp_path / f"{name}.jsonl").write_text(
+            "".join(f"{json.dumps({'id': at, 'sql': line, 'logprob': -1.0})}\n" for at, line in enumerate(lines))
+        )
+    (tmp_path / "C.jsonl").write_text(json.dumps({"id": 0, "sql": COUNT}) + "\n")
+    sources = read([tmp_path / f"{name}.jsonl" for name in "ABC"], data)
+    recipe = tmp_path / "own.toml"
+    recipe.write_text("[[generate]]\nsamples = 3\ntemperature = 1\n[fix]\nattempts = 0\n")
+    samples = [COUNT, "SELECT 9", "SELECT 9"]
+    votes = opinion(sources, FakeModel(lambda _: samples), recipe=str(recipe), opinion="votes")
+    assert votes.records[0]["sql"] == COUNT  # a vote and a third
+    assert votes.records[1]["sql"] == "SELECT 2"
+    assert votes.records[2]["sql"] == "SELECT 9"  # no system has a query for it
+    assert (votes.asked, votes.counts) == (4, {"A": 1, "B": 0, "C": 1, "fake": 2})
+    may = opinion(sources, FakeModel("SELECT 9"), recipe=str(recipe), opinion="candidate", weights="")
+    assert [record["sql"] for record in may.records[:2]] == ["SELECT 1", "SELECT 2"]  # the least trusted of three
+    assert not any(one.get("opinion") for record in may.records for one in record["candidates"])
+    none = opinion(sources, FakeModel([]), recipe=str(recipe), opinion="none")
+    assert (none.asked, [record["sql"] for record in none.records]) == (0, ["SELECT 1", "SELECT 2", "", ""])
+
+
+def test_an_opinion_that_cannot_be_had_changes_nothing(files: list[Path], data: Path, tmp_path: Path) -> None:
+    sources = read(files, data)
+    with pytest.raises(RecipeError, match="the opinion 'votes' asks a model; name one with --model"):
+        given.pipeline_for(sources.pool, NoModel(), opinion="votes")
+    assert given.pipeline_for(sources.pool, NoModel()).recipe.select.opinion == "none"
+    assert given.pipeline_for(sources.pool, FakeModel("x"), "default").recipe.select.opinion == "none"
+    plain = chosen(sources)
+    for reply in (ContextLengthError("too long"), "no query here", "SELECT nothing FROM nowhere"):
+        found = opinion(sources, FakeModel(lambda _, reply=reply: reply))  # type: ignore[misc]
+        assert [one["sql"] for one in found.records] == [one["sql"] for one in plain.records]
+    for line in ("SELECT 1", "SELECT 2"):
+        (tmp_path / f"{line[-1]}.txt").write_text(f"{line}\n" * 4)
+    sources = read([tmp_path / "1.txt", tmp_path / "2.txt"], data)
+    found = opinion(sources, FakeModel("DROP TABLE cat"))  # its fault is not that of the systems
+    assert [one["sql"] for one in found.records] == ["SELECT 1"] * 4
+    with pytest.raises(RecipeError, match="a part is given"):
+        Pipeline(Recipe("own", generate=(GeneratePart("A", given=True),)), FakeModel("x"))
+
+
+def test_a_fallback_writes_where_no_query_runs(data: Path, tmp_path: Path) -> None:
+    for name in "AB":
+        (tmp_path / f"{name}.txt").write_text("DROP TABLE cat\n" * 4)
+    recipe = tmp_path / "own.toml"
+    parts = "[[generate]]\n[[generate]]\nsamples = 2\nfallback = true\n[fix]\nattempts = 1\n"
+    recipe.write_text(f'{parts}[select]\nopinion = "votes"\n')
+    sources = read([tmp_path / "A.txt", tmp_path / "B.txt"], data)
+    model = FakeModel(lambda call: "SELECT 5" if call.n == 2 else "SELECT nothing FROM nowhere")
+    found = opinion(sources, model, recipe=str(recipe))
+    assert {record["sql"] for record in found.records} == {"SELECT 5"}
+    assert [len(record["candidates"]) for record in found.records] == [5] * 4

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sqljury
-from sqljury import Candidate
+from sqljury import Candidate, FakeModel
 from sqljury.cli import choose
 from sqljury.cli.ask import Output
 from sqljury.errors import DatasetError, InputError, NoAnswerError, RecipeError
@@ -108,7 +108,7 @@ def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
     ):
         (tmp_path / f"{name}.sql").write_text(text)
     queries = [part for name in "abc" for part in ("--sql", tmp_path / f"{name}.sql")]
-    common = ["Which names are there?", "--db", zoo, "--model", "none", "--selector", "consistency"]
+    common = ["Which names are there?", "--db", zoo, "--opinion", "none", "--selector", "consistency"]
     code, out, _ = run(start, *common, *queries, "--output", "json")
     answer = json.loads(out)
     assert (code, answer["sql"]) == (0, "SELECT name -- which\nFROM animal")
@@ -183,3 +183,63 @@ def test_candidates_of_one_system_share_its_vote_in_python(zoo: Path, tmp_path: 
     save(Weights({"rows_log": 1.0}, {}), tmp_path / "own.json")
     asked = {"model": "none", "weights": str(tmp_path / "own.json")}
     assert sqljury.choose("Which?", zoo, ["SELECT 7", "SELECT id FROM animal"], **asked).sql == "SELECT id FROM animal"
+
+
+def test_a_model_votes_where_systems_disagree(start: Start, files: list[str | Path], tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.txt", tmp_path / "run"
+    arguments = [*files[:4], *files[6:-2], "--selector", "consistency", "--out", out, "--run", folder]
+    says = "SELECT name FROM animal"
+
+    def choosing(*more: str | Path) -> tuple[int, list[str], str]:
+        process = start(says, "choose", *map(str, (*arguments, *more)))
+        error = process.communicate(timeout=120)[1]
+        return process.returncode, out.read_text().splitlines() if out.exists() else [], error
+
+    (tmp_path / "B.txt").write_text("SELECT count(*) FROM animal\nSELECT DISTINCT name FROM animal;\n")
+    code, _, error = choosing("--max-calls", "1", "--opinion", "candidate")
+    assert (code, "fake was asked on 1 questions" in error) == (0, True)
+    code, lines, error = choosing()
+    assert code == 2
+    assert "recipe.select.opinion" in error
+    arguments[-1] = tmp_path / "votes"
+    code, lines, error = choosing()
+    assert (code, lines[1]) == (0, "SELECT DISTINCT name FROM animal")
+    assert "1 of A, 1 of B" in error
+    assert "fake was asked on 1 questions, where these disagree or do not run" in error
+    arguments[-1] = tmp_path / "none"
+    code, lines, error = choosing("--opinion", "none")
+    assert (code, lines[1]) == (0, "SELECT id FROM animal")
+    assert "asked" not in error
+    (tmp_path / "A.txt").write_text("SELECT 1\nSELECT id FROM animal\n")
+    out.unlink()
+    arguments[-1] = tmp_path / "few"
+    code, lines, error = choosing("--max-calls", "1", "--no-cache")
+    assert (code, lines) == (6, [])
+    code, lines, error = choosing("--no-cache")
+    assert (code, len(lines)) == (0, 2)
+    assert "1 of 2 answers are there; continuing" in error
+
+
+def test_an_opinion_in_python(zoo: Path) -> None:
+    ask: dict[str, Any] = {"question": "How many animals?", "database": zoo, "queries": ["SELECT 1", "SELECT 2"]}
+    model = FakeModel("SELECT 2")
+    answer = sqljury.choose(**ask, model=model, selector="consistency")
+    assert (answer.sql, answer.model, answer.cost.calls) == ("SELECT 2", "fake", 1)
+    assert [(one.generator, one.part, one.opinion) for one in answer.candidates][2:] == [("direct", 2, True)]
+    assert sqljury.choose(**ask, model=FakeModel("SELECT 3")).sql in ask["queries"]
+    assert sqljury.choose(**ask, model=model, selector="consistency", opinion="none").sql == "SELECT 1"
+    with sqljury.Session(zoo, model=model) as session:
+        assert session.choose(ask["question"], ask["queries"], selector="consistency").sql == "SELECT 1"
+        by_opinion = session.choose(ask["question"], ask["queries"], selector="consistency", opinion="votes")
+        assert by_opinion.sql == "SELECT 2"
+    with pytest.raises(RecipeError, match="asks a model"):
+        sqljury.choose(**ask, model="none", opinion="votes")
+
+
+def test_an_opinion_keeps_to_what_may_be_shown(zoo: Path) -> None:
+    model = FakeModel("SELECT 2", local=False)
+    queries = ["SELECT 1", "SELECT 'bear'"]
+    for privacy, shown in (("schema", False), ("rows", True)):
+        sqljury.choose("How many ants?", zoo, queries, model=model, privacy=privacy, selector="consistency")
+        assert ("żuk" in model.calls[-1].prompt) == shown
+        assert "bear" not in model.calls[-1].prompt.replace("be\\x1b", "")

@@ -67,6 +67,8 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ("[budget]\ntokens = 3", "unknown field budget.tokens"),
         ('[select]\nschema = "all"', "select.schema must be one of used, linked"),
         ("[[generate]]\nfallback = true", "every part is a fallback"),
+        ("[[generate]]\ngiven = 1", "generate.given must be bool"),
+        ('[select]\nopinion = "maybe"', "select.opinion must be one of none, votes, candidate, not 'maybe'"),
         ("generate = 3", "at least one"),
         ("generate = [3]", "generate must be a table, not 3"),
         ("[[generate]]\nsamples = true", "generate.samples must be int, not True"),

@@ -271,6 +271,7 @@ def _choice(
             part=one.get("part", 0),
             tokens=one.get("tokens"),
             weight=one.get("weight", 1.0),
+            opinion=one.get("opinion", False),
         )
         for one in record["candidates"]
     ]

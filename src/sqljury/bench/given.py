@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from sqljury import recipes
 from sqljury.bench import export
@@ -29,8 +30,9 @@ from sqljury.errors import DatabaseError, DatasetError, InputError
 from sqljury.evaluation.run_folder import Record, records
 from sqljury.evaluation.targets import read_tables
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import by_names, open_model
+from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
+from sqljury.recipes.parts import Opinion
 from sqljury.resources import must_write, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Join, Notes
@@ -85,23 +87,32 @@ class Choices:
     """What was chosen: a record for each question, as a run has them.
 
     ``faults`` are the lines whose queries were stopped by their limits or refused, and those of ``Sources``, which name
-    the ``unusable`` databases.
+    the ``unusable`` databases. ``model`` is the one that was ``asked`` for its opinion.
     """
 
     records: tuple[Record, ...]
     systems: tuple[str, ...]
     faults: tuple[str, ...] = field(default=())
     unusable: frozenset[str] = frozenset()
+    model: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many answers are of each system; of several that have the same query, of the one trusted most."""
-        counts = dict.fromkeys(self.systems, 0)
+        """How many answers are of each system; of several that have the same query, of the one trusted most.
+
+        The model stands last, if any answer is its own.
+        """
+        chosen = Counter[str]()
         for record in self.records:
-            first = next((one["generator"] for one in record["candidates"] if one["sql"] == record["sql"]), None)
+            first = next((one["part"] for one in record["candidates"] if one["sql"] == record["sql"]), None)
             if record["sql"] and first is not None:
-                counts[first] += 1
-        return counts
+                chosen[self.systems[first] if first < len(self.systems) else self.model] += 1
+        return {**dict.fromkeys(self.systems, 0), **chosen}
+
+    @property
+    def asked(self) -> int:
+        """On how many questions the model wrote queries of its own."""
+        return sum(any(one["part"] >= len(self.systems) for one in record["candidates"]) for record in self.records)
 
     @property
     def unanswered(self) -> tuple[str, ...]:
@@ -167,15 +178,16 @@ def pipeline_for(
     limits: Limits = DEFAULT_LIMITS,
     opened: Callable[[str], LanguageModel] = open_model,
     weights: str = "",
+    opinion: Opinion | Literal[""] = "",
 ) -> Pipeline:
     """The pipeline that chooses among the candidates of a pool by a recipe; ``selector`` replaces the recipe's.
 
-    ``weights`` is a file of `sqljury train light`, for the selector ``light``. With ``NoModel`` nothing is asked.
-    Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then, and ``InputError`` for a file that
-    does not hold weights.
+    So does ``opinion``, see ``SelectPart``. ``weights`` is a file of `sqljury train light`, for the selector ``light``.
+    With ``NoModel`` nothing is asked. Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then,
+    and ``InputError`` for a file that does not hold weights.
     """
-    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model, weights)
-    return Pipeline(adapted, model, limits, models=by_names(set(adapted.judges), model, opened), given=True)
+    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model, weights, opinion)
+    return Pipeline.of(adapted, model, limits, opened, given=True)
 
 
 def choose(
@@ -200,7 +212,7 @@ def choose(
         answered: Mapping[str, Record] = {record["id"]: record for record in records(where)}
         chosen = tuple(answered[example.id] for example in examples)
         faults = (*_stopped(chosen, sources.pool), *sources.faults)
-        choices = Choices(chosen, sources.pool.systems, faults, sources.unusable)
+        choices = Choices(chosen, sources.pool.systems, faults, sources.unusable, pipeline.model.name)
         write_whole(where / FAULTS, "".join(f"{' '.join(line.split())}\n" for line in (*faults, *choices.unanswered)))
     return choices
 

@@ -204,7 +204,7 @@ def _start(own: Record, start: Start) -> Candidate:
     asked = (place for place, fix in enumerate(fixes) if fix.by in ("model", "tests"))
     kept = {"answer": len(fixes), "repaired": next(asked, len(fixes)), "written": 0}[start]
     sql = fixes[kept].before if kept < len(fixes) else own["sql"]
-    may_have = {"tokens": own.get("tokens"), "weight": own.get("weight", 1.0)}
+    may_have = {"tokens": own.get("tokens"), "weight": own.get("weight", 1.0), "opinion": own.get("opinion", False)}
     return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], **may_have)
 
 

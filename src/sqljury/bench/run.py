@@ -305,6 +305,8 @@ def kept(choice: Choice) -> Record:
 
 def _candidate(candidate: Candidate) -> Record:
     weighed: Record = {"weight": candidate.weight} if candidate.weight != 1 else {}
+    if candidate.opinion:
+        weighed["opinion"] = True
     return {
         "sql": candidate.sql,
         "generator": candidate.generator,

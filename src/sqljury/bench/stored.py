@@ -39,7 +39,8 @@ _COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
 class Stored:
     """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run.
 
-    ``repairs`` are the text before each repair and who made it, in order. ``weight`` is its number of votes.
+    ``repairs`` are the text before each repair and who made it, in order. ``weight`` is its number of votes. An
+    ``opinion`` only votes.
     """
 
     queries: tuple[str, str, str]
@@ -49,6 +50,7 @@ class Stored:
     group: int | None
     repairs: tuple[tuple[str, str], ...] = ()
     weight: float = 1.0
+    opinion: bool = False
 
     def without(self, by: str) -> Stored:
         """The candidate as if the repairs by one of those who make them, and all after, had not been made."""
@@ -99,7 +101,8 @@ class Asked:
         """The candidate for selectors; in the place of its result stands one that agrees with the same others."""
         sql = one.queries[stage]
         result = self.verdicts.stand_in(sql)
-        return Candidate(sql, one.generator, one.logprob, result, group, part=one.part, weight=one.weight)
+        candidate = Candidate(sql, one.generator, one.logprob, result, group, part=one.part, weight=one.weight)
+        return replace(candidate, opinion=one.opinion)
 
     def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:
         """The query that votes choose among these, empty where none can be run."""
@@ -285,6 +288,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
             one["group"],
             tuple((fix["before"], fix["by"]) for fix in one["fixes"]),
             one.get("weight", 1.0),
+            one.get("opinion", False),
         )
         for one in record["candidates"]
     )

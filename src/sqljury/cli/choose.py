@@ -15,11 +15,17 @@ from sqljury.cli.ask import Output
 from sqljury.cli.options import (
     CacheOption,
     EvidenceOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    PriceOption,
     PrivacyOption,
     SeedOption,
     TimeoutOption,
     WeightsOption,
+    ledger,
     opening,
+    price_of,
 )
 from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
@@ -38,6 +44,14 @@ class Votes(StrEnum):
 
     SYSTEMS = "systems"
     QUERIES = "queries"
+
+
+class Opinion(StrEnum):
+    """What the model's own queries are for, where the systems disagree."""
+
+    NONE = "none"
+    VOTES = "votes"
+    CANDIDATE = "candidate"
 
 
 Asked = Annotated[
@@ -79,11 +93,20 @@ VotesOption = Annotated[
         "--votes", help="Who votes on a question: each system once, however many queries it has, or each query."
     ),
 ]
+OpinionOption = Annotated[
+    Opinion | None,
+    typer.Option(
+        "--opinion",
+        help="Where the systems disagree, the model writes a query too, which only votes, or may be chosen as a "
+        "candidate; none asks for no query. By default as the recipe has it: votes in `choose`.",
+    ),
+]
 AnswerForm = Annotated[Output, typer.Option(help="The output format of one question's answer.")]
 Model = Annotated[
     str | None,
     typer.Option(
-        help="The model of repairs and judges, as for `ask`; none asks no model, and refuses a selector that needs one."
+        help="The model of opinions, repairs and judges, as for `ask`; none asks no model, and refuses a selector that "
+        "needs one."
     ),
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")]
@@ -104,6 +127,7 @@ def choose(
     selector: Selector = "",
     weights: WeightsOption = "",
     votes: VotesOption = Votes.SYSTEMS,
+    opinion: OpinionOption = None,
     pred_format: PredFormat = None,
     model: Model = None,
     cache: CacheOption = True,
@@ -112,8 +136,15 @@ def choose(
     output: AnswerForm = Output.TABLE,
     explain: Explain = False,
     privacy: PrivacyOption = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
 ) -> None:
-    """Choose the best query for each question among those of several systems; --model none asks no model."""
+    """Choose the best query for each question among those of several systems.
+
+    Where they disagree, a query of the model votes too; --model none asks no model.
+    """
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
     by_query = votes is Votes.QUERIES
@@ -121,6 +152,8 @@ def choose(
     _check_answer(single, {"--evidence": evidence, "--explain": explain, "--output": output is not Output.TABLE})
     settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
     settings |= {"privacy": privacy.value if privacy else "rows", "weights": weights}
+    settings |= {"opinion": opinion.value if opinion else "", "price": price_of(price)}
+    settings["ledger"] = ledger(max_calls, max_tokens, max_usd)
     if any(single.values()):
         answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
         show.answer(answer, output.value, None, explain)
@@ -186,14 +219,14 @@ def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Cho
     from sqljury.datasets import candidates
     from sqljury.types import Limits
 
-    opened = opening(settings["model"], cache=settings["cache"])
+    opened = opening(settings["model"], **{name: settings[name] for name in ("cache", "ledger", "price")})
     with interruptible() as cancel:
         votes: candidates.Votes = "queries" if files.votes is Votes.QUERIES else "systems"
         sources = given.read(files.pred, files.questions, files.db_dir, files.format, files.tables, votes)
         given.check_out(files.out, sources, files.run)
         limits = Limits(seconds=seconds)
-        chosen_by = (settings["recipe"], settings["selector"])
-        pipeline = given.pipeline_for(sources.pool, opened(), *chosen_by, limits, opened, settings["weights"])
+        chosen_by = {name: settings[name] for name in ("recipe", "selector", "weights", "opinion")}
+        pipeline = given.pipeline_for(sources.pool, opened(), limits=limits, opened=opened, **chosen_by)
         pipeline = replace(pipeline, privacy=settings["privacy"])
         controls = Controls(_say, cancel, opened)
         choices = given.choose(sources, pipeline, files.run, controls, seed=settings["seed"])
@@ -222,6 +255,8 @@ def _report(choices: Choices, out: Path, run: Path | None) -> None:
     _listed(choices.unanswered, f"have no query that runs; {whole}")
     shares = ", ".join(f"{count} of {name}" for name, count in choices.counts.items())
     terminal.note(f"{len(choices.records)} queries in {out}: {shares}")
+    if choices.asked:
+        terminal.note(f"{choices.model} was asked on {choices.asked} questions, where these disagree or do not run")
     if run is not None:
         terminal.note(f"the run is in {run}; with gold queries, now run: sqljury eval {run}")
 

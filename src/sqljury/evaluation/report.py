@@ -244,7 +244,14 @@ def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: b
 def _vote(queries: Sequence[str], stored: Sequence[Record], verdicts: Verdicts) -> str:
     """The query that votes alone would choose among these of the stored candidates; empty for none."""
     candidates = [
-        Candidate(sql, "stored", one["logprob"], verdicts.stand_in(sql), weight=one.get("weight", 1.0))
+        Candidate(
+            sql,
+            "stored",
+            one["logprob"],
+            verdicts.stand_in(sql),
+            weight=one.get("weight", 1.0),
+            opinion=one.get("opinion", False),
+        )
         for sql, one in zip(queries, stored, strict=True)
     ]
     chosen = choose(group(candidates))

@@ -315,6 +315,8 @@ def _fault(record: Any) -> str | None:
         weight = candidate.get("weight", 1.0)
         if not is_figure(weight) or not _LEAST_WEIGHT <= weight <= 1:
             return "a candidate: weight is not a share of a vote"
+        if type(candidate.get("opinion", False)) is not bool:
+            return "a candidate: opinion is neither true nor false"
         for fix in candidate["fixes"]:
             if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"

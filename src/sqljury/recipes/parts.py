@@ -24,6 +24,7 @@ Judged = Literal["used", "linked"]
 KeptCases = Literal["pairs", "classes", "all"]
 Draw = Literal["selection", "fuzzing"]
 KeptQuery = Literal["better", "last"]
+Opinion = Literal["none", "votes", "candidate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class GeneratePart:
     parts used in their ``drafts``, that share ``words`` with it, or that a ``model`` selects (CHASE-SQL, section 3.3).
     ``constrain`` restricts the model to SQL over existing names, see
     ``generate.grammar``. A ``fallback`` runs only if no query of the other parts does. ``model`` is a name for
-    ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model.
+    ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model. A ``given`` part
+    stands for another system, which ``generator`` names: its queries are there, and none is written.
     """
 
     generator: str = "direct"
@@ -95,6 +97,7 @@ class GeneratePart:
     constrain: bool = False
     fallback: bool = False
     model: str = ""
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,9 @@ class SelectPart:
     shown the tables and columns that the compared queries use, or the ``linked`` schema, with the values and
     descriptions that the writer saw (MSc-SQL, A.3): then a better column shows that no query uses.
     ``weights`` is a file of `sqljury train light` for the selector ``light``, ``confidence`` one of `sqljury calibrate`
-    for the answer's confidence; if empty, the package's.
+    for the answer's confidence; if empty, the package's. ``opinion`` is for candidates of other systems: where these
+    disagree, the recipe's own queries are written, and vote as one more system of the least trust (``votes``), or may
+    be chosen too (``candidate``). They are chosen among in any case where none of the others runs.
     """
 
     selector: str = "consistency"
@@ -237,6 +242,7 @@ class SelectPart:
     schema: Judged = "used"
     weights: str = ""
     confidence: str = ""
+    opinion: Opinion = "none"
 
 
 @dataclass(frozen=True, slots=True)

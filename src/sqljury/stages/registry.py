@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from sqljury.errors import InputError, RecipeError
 from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.recipes import GeneratePart, LinkPart, Recipe, SelectPart, StopPart
+from sqljury.recipes.parts import Opinion
 from sqljury.stages import confidence
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.select import SELECTORS, TESTING, WITHOUT_MODEL, selector
@@ -16,15 +17,19 @@ from sqljury.stages.select.light import read
 from sqljury.testing import TESTERS
 
 
-def check_recipe(recipe: Recipe, *, writes: bool = True) -> None:
+def check_recipe(recipe: Recipe, *, writes: bool = True, given: bool = False) -> None:
     """Raise ``RecipeError`` for what the recipe names and does not exist, and for steps without tests to rest on.
 
-    Unless it ``writes``, its generators may be other systems. Raises ``InputError`` for a file of weights that does not
-    hold any.
+    Unless it ``writes``, its generators may be other systems, as those of ``given`` parts may where candidates are
+    ``given``. Raises ``InputError`` for a file of weights that does not hold any.
     """
     named, kind = f"recipe {recipe.name}", recipe.tests.kind
     for part in recipe.generate:
-        if writes and part.generator not in GENERATORS:
+        if part.given and writes and not given:
+            raise RecipeError(
+                f"{named}: a part is given, and there are no candidates of other systems; leave given out"
+            )
+        if writes and not part.given and part.generator not in GENERATORS:
             raise RecipeError(f"{named}: unknown generator {part.generator!r}")
     if recipe.select.selector not in SELECTORS:
         raise RecipeError(f"{named}: unknown selector {recipe.select.selector!r}")
@@ -41,21 +46,35 @@ def check_recipe(recipe: Recipe, *, writes: bool = True) -> None:
 
 
 def choosing_recipe(
-    recipe: Recipe, systems: Sequence[str], selector: str, model: LanguageModel, weights: str = ""
+    recipe: Recipe,
+    systems: Sequence[str],
+    selector: str,
+    model: LanguageModel,
+    weights: str = "",
+    opinion: Opinion | Literal[""] = "",
 ) -> Recipe:
-    """A recipe for given candidates: a part for each of the ``systems`` in the place of those that write.
+    """A recipe for given candidates: a part for each of the ``systems``, before those that write an opinion, if any.
 
-    ``selector`` chooses in the place of the recipe's, and ``weights`` names a file of ``train light`` for the light
-    judge. Raises ``RecipeError`` for a selector that asks a model where there is none, and ``InputError`` for weights
-    of another one.
+    ``selector`` chooses in the place of the recipe's, ``weights`` names a file of ``train light`` for the light judge,
+    and ``opinion`` takes the place of the recipe's, which is left out where there is no model. Raises ``RecipeError``
+    for a selector or an ``opinion`` that asks a model where there is none, and ``InputError`` for weights of another
+    selector.
     """
-    parts = tuple(GeneratePart(generator=name) for name in systems)
     select = _with_selector(recipe.select, selector) if selector else recipe.select
     if weights:
         check_weights(weights, select.selector)
         select = replace(select, weights=weights)
-    recipe = replace(recipe, generate=parts, link=LinkPart(), stop=StopPart(), select=select)
-    return _without_model(recipe) if isinstance(model, NoModel) else recipe
+    without = isinstance(model, NoModel)
+    if without and opinion not in ("", "none"):
+        raise RecipeError(f"the opinion {opinion!r} asks a model; name one with --model, or leave it out")
+    select = replace(select, opinion=opinion or ("none" if without else select.opinion))
+    parts = tuple(GeneratePart(generator=name, given=True) for name in systems)
+    if select.opinion == "none":
+        recipe = replace(recipe, adapter="", stop=StopPart())
+    else:
+        parts += recipe.generate
+    recipe = replace(recipe, generate=parts, link=LinkPart(), select=select)
+    return _without_model(recipe) if without else recipe
 
 
 def _with_selector(part: SelectPart, selector: str) -> SelectPart:

@@ -23,6 +23,7 @@ from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.repair.hints import advise
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
+from sqljury.types.candidate import with_opinion
 
 ORDERS: Final = 1_000_000
 """Orders of tables and columns among which that of a single query is drawn."""
@@ -86,13 +87,44 @@ def run_given(state: State, context: Context) -> State:
     return replace(state, candidates=tuple(candidates))
 
 
+def add_opinion(state: State, context: Context) -> State:
+    """The stage: where given candidates disagree, or none runs, the model's own queries vote beside them.
+
+    It is not shown the others. See ``SelectPart.opinion`` and ``with_opinion``. Where the prompt is too long for the
+    model, or the budget is spent, the others are left alone.
+    """
+    given = state.candidates
+    different = {one.group for one in group(given)} - {None}
+    if len(different) == 1 or context.exhausted():
+        return state
+    try:
+        own = _more(replace(state, candidates=()), context, fallback=False)
+    except ContextLengthError:
+        return state
+    if own and not any(one.result.ok for one in (*given, *own)):
+        own = repair(replace(state, candidates=(*given, *own)), context, given).candidates[len(given) :]
+    candidates = with_opinion(given, own, chosen=context.recipe.select.opinion == "candidate")
+    raise_unusable(candidates)
+    return replace(state, candidates=candidates)
+
+
 def group_results(state: State, _context: Context) -> State:
     """The stage: candidates with the same result form a group."""
     return replace(state, candidates=group(state.candidates))
 
 
 def _written(state: State, context: Context, *, fallback: bool) -> State:
-    parts = [(number, part) for number, part in enumerate(context.recipe.generate) if part.fallback == fallback]
+    candidates = (*state.candidates, *_more(state, context, fallback=fallback))
+    parts = context.recipe.generate
+    raise_if_order(state.task.question, [one for one in candidates if not parts[one.part].given])
+    raise_unusable(candidates)
+    return replace(state, candidates=candidates)
+
+
+def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate, ...]:
+    """What the parts of the recipe write beside the candidates of the state, which they may see."""
+    numbered = enumerate(context.recipe.generate)
+    parts = [(number, part) for number, part in numbered if part.fallback == fallback and not part.given]
     total, stop, budget = sum(part.samples for _, part in parts), context.recipe.stop, context.recipe.budget
     before, more = state.candidates, list[Candidate]()
     waiting = dict(parts)
@@ -122,10 +154,7 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
             continue
         context.emit("running the queries", len(more), total)
         more += chain.from_iterable(map_threads(execute, written, context.cancel))
-    candidates = (*before, *more)
-    raise_if_order(state.task.question, candidates)
-    raise_unusable(candidates)
-    return replace(state, candidates=candidates)
+    return tuple(more)
 
 
 def _ask(

@@ -36,7 +36,8 @@ class Candidate:
     ``sql`` is empty if the reply contained no query. ``logprob`` is the sum of the natural-log probabilities of its
     ``tokens`` generated tokens; both are None if the backend reports none. ``group`` numbers the set of candidates
     with the same result (0 is the largest), None if the query failed. ``part`` is the index of the recipe's
-    ``[[generate]]`` table that produced it. ``weight`` is the number of votes that it counts for.
+    ``[[generate]]`` table that produced it. ``weight`` is the number of votes that it counts for. An ``opinion`` only
+    votes: it is not chosen while another candidate runs.
     """
 
     sql: str
@@ -48,6 +49,7 @@ class Candidate:
     part: int = 0
     tokens: int | None = None
     weight: float = 1.0
+    opinion: bool = False
 
 
 def total_weight(candidates: Iterable[Candidate]) -> float:
@@ -65,6 +67,24 @@ def equal_votes(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     sizes = Counter(candidate.part for candidate in listed)
     least = min(sizes.values(), default=1)
     return tuple(replace(candidate, weight=least / sizes[candidate.part]) for candidate in listed)
+
+
+def with_opinion(given: Sequence[Candidate], own: Sequence[Candidate], *, chosen: bool) -> tuple[Candidate, ...]:
+    """Given candidates and a model's ``own`` ones, which together vote as the system of them with the fewest votes.
+
+    They are trusted least: they come last, and without log-probabilities, which would break ties. Unless they may be
+    ``chosen``, they only vote. Weights are scaled to be at most 1; between systems with equal votes they stay those of
+    ``equal_votes``.
+    """
+    if not own:
+        return tuple(given)
+    systems = {one.part for one in given}
+    least = min((total_weight(one for one in given if one.part == system) for system in systems), default=1.0)
+    share = least / len(own)
+    scale = max(1.0, share)
+    weighed = (replace(one, weight=one.weight / scale) for one in given)
+    voting = (replace(one, weight=share / scale, logprob=None, opinion=not chosen) for one in own)
+    return (*weighed, *voting)
 
 
 def of_systems(queries: Sequence[str | Candidate]) -> tuple[tuple[Candidate, ...], list[str]]:

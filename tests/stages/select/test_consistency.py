@@ -5,10 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqljury.context import Context
 from sqljury.sql.compare import VOTES, same
-from sqljury.stages.select.consistency import agreed, choose, decided, group, votes
-from sqljury.types import Candidate, QueryFailure, Result
-from sqljury.types.candidate import equal_votes, of_systems
+from sqljury.stages.select.base import representatives
+from sqljury.stages.select.consistency import agreed, chance, choose, choose_in, decided, first, group, votes
+from sqljury.types import Candidate, QueryFailure, Question, Result, Schema, Task
+from sqljury.types.candidate import equal_votes, of_systems, with_opinion
 
 
 def candidate(*rows: tuple[object, ...], logprob: float | None = None, error: str | None = None) -> Candidate:
@@ -158,3 +160,42 @@ def test_candidates_of_one_name_are_of_one_system_and_texts_each_of_their_own() 
     candidates, systems = of_systems(given)
     assert ([one.part for one in candidates], systems) == ([0, 1, 2, 1], ["given", "A", "given"])
     assert {(one.logprob, one.weight) for one in candidates} == {(None, 1.0)}
+
+
+def test_opinions_vote_and_are_not_chosen() -> None:
+    task, context = Task(Question(""), Schema("", "sqlite", ()), ""), Context(None, None)  # type: ignore[arg-type]
+    systems = [replace(candidate((value,)), part=part) for part, value in enumerate((1, 2, 2))]
+    own = [candidate((1,)), candidate((3,))]
+    pooled = with_opinion(systems, own[:1], chosen=False)
+    assert [one.weight for one in pooled] == [1, 1, 1, 1]
+    assert choose(group(pooled)) == 0  # two votes each: the most trusted system's
+    three = group(with_opinion(systems[:2], [candidate((3,))] * 2, chosen=False))
+    assert [one.group for one in three] == [0, 1, 2, 2]
+    assert list(representatives(three)) == [0, 1]
+    assert list(representatives(group(with_opinion([], own, chosen=False)))) == [0, 1]  # nothing else runs
+    chosen = group(with_opinion([candidate(error="x")], own[:1], chosen=False))
+    assert choose(chosen) == first(chosen, task, context).index == chance(chosen, task, context).index == 1
+    assert first(three, task, context).index == 0
+    assert chance(three, task, context).index in (0, 1)
+
+
+def test_an_opinion_that_shares_a_group_does_not_stand_for_it() -> None:
+    rising, falling = candidate((1,), (2,)), candidate((2,), (1,))
+    own = replace(falling, opinion=True)
+    assert choose_in(group([rising, own, own]), 0) == 0
+    assert choose_in(group([rising, own, falling]), 0) == 2  # its vote counts for the order of rows
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 9))
+def test_a_model_votes_as_one_more_system(sizes: list[int], own: int) -> None:
+    parts = [part for part, size in enumerate(sizes) for _ in range(size)]
+    systems = equal_votes(replace(candidate((1,)), part=part) for part in parts)
+    model = [replace(candidate((2,), logprob=-1.0), part=len(sizes))] * own
+    pooled = with_opinion(systems, model, chosen=True)
+    expected = equal_votes([*systems, *model])
+    assert [round(one.weight, 9) for one in pooled] == [round(one.weight, 9) for one in expected]
+    assert all(one.logprob is None and not one.opinion for one in pooled[len(parts) :])
+    unweighed = with_opinion([replace(one, weight=1.0) for one in systems], model, chosen=True)
+    assert max(one.weight for one in unweighed) <= 1
+    votes = {part: sum(one.weight for one in unweighed if one.part == part) for part in range(len(sizes) + 1)}
+    assert abs(votes.pop(len(sizes)) - min(votes.values())) < 1e-6

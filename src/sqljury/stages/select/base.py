@@ -65,8 +65,12 @@ def rival(candidates: Sequence[Candidate], choice: Choice) -> int | None:
 
 
 def representatives(candidates: Sequence[Candidate], most: int = 0) -> dict[int, int]:
-    """By group the index of its representative, for the ``most`` largest groups, all for 0; the largest first."""
-    return {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
+    """By group the index of its representative, for the ``most`` largest groups, all for 0; the largest first.
+
+    Groups of opinions alone are left out, unless there are no others.
+    """
+    chosen = {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
+    return {group: index for group, index in chosen.items() if not candidates[index].opinion} or chosen
 
 
 def shown(result: Result, shows: Privacy = "rows") -> Text:

@@ -22,7 +22,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates with ``group`` set: 0 for the most votes, ties by the likelier query, None for failed ones."""
+    """The candidates with ``group`` set: 0 for the most votes, ties by the likelier query, None for failed ones.
+
+    Groups of opinions alone come after all others.
+    """
     members: list[list[int]] = []
     for index, candidate in enumerate(candidates):
         if not candidate.sql or not candidate.result.ok:
@@ -56,14 +59,16 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
 
     ``candidates`` are grouped. The results of a group may differ in the order of rows or columns: the most frequent
     order is taken, so that one query without ORDER BY does not undo it for the others, and of the queries with that
-    order the likeliest. A candidate without log-probability ranks by its index, the earlier first.
+    order the likeliest. A candidate without log-probability ranks by its index, the earlier first. An opinion is taken
+    only where the group has nothing else.
     """
     members = [index for index, candidate in enumerate(candidates) if candidate.group == group]
     if len(members) < 2:
         return members[0] if members else None
     exact = {index: canonical(candidates[index].result.rows, VOTES) for index in members}
     votes = _weights((exact[index], candidates[index]) for index in members)
-    return max(members, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
+    eligible = [index for index in members if not candidates[index].opinion] or members
+    return max(eligible, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
 
 def votes(candidates: Sequence[Candidate], _task: Task, _context: Context) -> Choice:
@@ -100,7 +105,8 @@ def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
 
 def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any, ...]:
     votes = total_weight(candidates[index] for index in members)
-    return (votes, max(_rank(candidates, index) for index in members))
+    eligible = any(not candidates[index].opinion for index in members)
+    return (eligible, votes, max(_rank(candidates, index) for index in members))
 
 
 def _weights(keyed: Iterable[tuple[Key, Candidate]]) -> dict[Key, float]:
@@ -133,4 +139,5 @@ def chance(candidates: Sequence[Candidate], _task: Task, context: Context) -> Ch
 
 
 def _running(candidates: Sequence[Candidate]) -> list[int]:
-    return [index for index, candidate in enumerate(candidates) if candidate.group is not None]
+    running = [index for index, candidate in enumerate(candidates) if candidate.group is not None]
+    return [index for index in running if not candidates[index].opinion] or running
