@@ -20,8 +20,9 @@ from sqljury.metrics.spider.parser import tokenize
         # Where the tokenizer takes SQL for English.
         ("a=5", ["a=5"]),
         ("a='x'", ["a=__val_0__"]),
-        ("a ='x'", ["a", "=", '"x"']),
-        ("a>='x' OR b!='y'", ["a", ">=", '"x"', "or", "b", "!=", '"y"']),
+        ("a ='x'", ["a", "=__val_0__"]),
+        ("a>='x' OR b!='y'", ["a", ">", "=__val_0__", "or", "b", "!", "=__val_1__"]),
+        ("a >= 'x' OR b != 'y'", ["a", ">=", '"x"', "or", "b", "!=", '"y"']),
         ("a>=5", ["a", ">", "=5"]),
         ("a <> 1", ["a", "<", ">", "1"]),
         ("LIMIT 1,2", ["limit", "1,2"]),

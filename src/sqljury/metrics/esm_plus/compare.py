@@ -23,21 +23,22 @@ from sqljury.metrics.esm_plus.structure import (
     Query,
     Value,
     ValueList,
+    columns_of,
 )
 
 
 class Compared(NamedTuple):
     """What counts: ``values`` in conditions; ``strict`` is the mode of that name.
 
-    As published, GROUP BY and HAVING have an order, as have conditions of ``nested`` queries, ORDER BY has one
-    direction, and ``a + b`` is not ``b + a``; not so in strict mode, where in turn the ``ordered`` columns of nested
-    queries have an order.
+    As published, GROUP BY and HAVING have an order, as has everything in nested queries, but for the tables of one
+    right in WHERE (``loose_tables``); ORDER BY has one direction, and ``a + b`` is not ``b + a``. Not so in strict
+    mode, where in turn the ``ordered`` columns of nested queries have an order.
     """
 
     values: bool = True
     strict: bool = False
     ordered: bool = False
-    nested: bool = False
+    loose_tables: bool = False
 
 
 Form: TypeAlias = Hashable
@@ -57,7 +58,29 @@ def _form(query: Query, compared: Compared) -> Form:
 
 def _nested(query: Query, compared: Compared) -> Form:
     """A query inside another one, where the order of columns tells which is compared with which."""
-    return _form(query, compared._replace(ordered=compared.strict, nested=not compared.strict))
+    return _form(query, compared._replace(ordered=True)) if compared.strict else _as_written(query, compared)
+
+
+def _as_written(query: Query, compared: Compared) -> Form:
+    inside = compared._replace(loose_tables=False)
+
+    def conditions(units: Conditions) -> Form:
+        return tuple(unit if isinstance(unit, str) else _condition(unit, inside) for unit in units)
+
+    tables = [_as_written(table, inside) if isinstance(table, Query) else table for table in query.tables]
+    return (
+        query.distinct,
+        tuple(_expression(unit, inside) for unit in query.select),
+        tuple(sorted(tables, key=str)) if compared.loose_tables else (tuple(tables), query.joins),
+        conditions(query.on),
+        conditions(query.where),
+        tuple(_expression(unit, inside) for unit in query.group_by),
+        conditions(query.having),
+        _order_by(query, inside),
+        (query.limit, query.offset),
+        query.set_operator,
+        None if query.other is None else _as_written(query.other, inside),
+    )
 
 
 def _select(query: Query, compared: Compared) -> Form:
@@ -71,7 +94,8 @@ def _from(query: Query, compared: Compared) -> Form:
     """Tables joined in whatever order, unless it matters: for joins of a kind, for which of two queries a column is."""
     ordered = compared.ordered or (compared.strict and bool(query.set_operator))
     inside = compared._replace(ordered=ordered and Column(STAR) in query.select)
-    tables = [_form(table, inside) if isinstance(table, Query) else table for table in query.tables]
+    form = _form if compared.strict else _as_written
+    tables = [form(table, inside) if isinstance(table, Query) else table for table in query.tables]
     several = compared.strict and sum(isinstance(table, Query) for table in query.tables) > 1
     return (*tables, *query.joins) if several or not set(query.joins) <= {INNER} else _bag(tables)
 
@@ -81,7 +105,7 @@ def _on(query: Query, compared: Compared) -> Form:
 
 
 def _where(query: Query, compared: Compared) -> Form:
-    return _conditions(query.where, compared)
+    return _conditions(query.where, compared._replace(loose_tables=not compared.strict))
 
 
 def _connectives(query: Query, _: Compared) -> Form:
@@ -89,14 +113,25 @@ def _connectives(query: Query, _: Compared) -> Form:
 
 
 def _group_by(query: Query, compared: Compared) -> Form:
-    units = [_expression(unit, compared) for unit in query.group_by]
-    return frozenset(units) if compared.strict else tuple(units)
+    """As published by the columns alone: what is around them does not count."""
+    if compared.strict:
+        return frozenset(_expression(unit, compared) for unit in query.group_by)
+    return tuple(tuple(columns_of(unit)) for unit in query.group_by)
 
 
 def _having(query: Query, compared: Compared) -> Form:
     if compared.strict:
         return _conditions(query.having, compared), frozenset(query.having[1::2])
+    if not query.group_by:
+        return bool(query.having), _keywords(query.having) - _keywords((*query.on, "and", *query.where))
     return tuple(unit if isinstance(unit, str) else _condition(unit, compared) for unit in query.having)
+
+
+def _keywords(units: Conditions) -> frozenset[str]:
+    """The words that the published program looks for in conditions, whose own clause it compares not at all."""
+    found = {unit.operator for unit in units if isinstance(unit, Condition)} & {"in", "like"}
+    found |= {"not"} if any(isinstance(unit, Condition) and unit.negated for unit in units) else set()
+    return frozenset(found | ({"or"} & set(units)))
 
 
 def _order_by(query: Query, compared: Compared) -> Form:
@@ -191,14 +226,14 @@ def _bag(items: Iterable[Form]) -> Form:
 
 
 def _conditions(units: Conditions, compared: Compared) -> Form:
-    forms = [_condition(unit, compared) for unit in units if not isinstance(unit, str)]
-    return tuple(forms) if compared.nested else _bag(forms)
+    return _bag(_condition(unit, compared) for unit in units if not isinstance(unit, str))
 
 
 def _condition(unit: Condition | Group, compared: Compared) -> Form:
     if isinstance(unit, Group):
         return unit.negated, _conditions(unit.conditions, compared), frozenset(unit.conditions[1::2])
-    left, value1, value2 = (_value(value, compared) for value in (unit.left, unit.value1, unit.value2))
+    left, value1 = _value(unit.left, compared), _value(unit.value1, compared)
+    value2 = _value(unit.value2, compared._replace(loose_tables=False))
     if unit.operator == "=" and isinstance(unit.value1, Column | Aggregate | Arithmetic | Call | Derived):
         return unit.negated, unit.operator, frozenset((left, value1))
     return unit.negated, unit.operator, left, value1, value2

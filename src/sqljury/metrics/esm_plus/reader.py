@@ -1,19 +1,24 @@
 """The words of a query as ESM+ reads it: Spider's, with joins and ``<>`` put together.
 
-Reads SQL into the structure of ESM+, accepting what the published program accepts, and a little more.
+Reads SQL into the structure of ESM+, accepting what the published program accepts and nothing else.
 
 Its limits are the published ones (ESM+ paper, section 7): no parentheses around conditions, no columns of queries in
 FROM, one operator in an expression, aliases only of tables; those of columns are passed over. Conditions stay in one
 flat list. A column compared with a column swallows an OR behind it up to the next AND, comma, parenthesis or clause, as
 in Spider's parser.
 
-More than the published program reads: an alias holds in its own query and those nested in it (section 3.3, item 4),
-and INNER JOIN also after an alias (item 1). As there, an alias may be used in ON before the table that has it.
+Where the published program is odd, so is this reader, for verdicts follow from it:
+
+- An alias with AS holds in the whole query, the last one of a name; one without AS in its own SELECT only.
+- INNER, FULL and NATURAL are no words of joins. Behind a table without an alias they are read as its alias, behind a
+  condition they are passed over, and behind an alias the query cannot be read.
+- CAST is the expression in it; ``strftime`` with a format of one letter is known outside SELECT's own list.
+- What a rule cannot take apart makes the query unreadable: a value in ON, a number in GROUP BY or beside a join, the
+  count of an arithmetic expression.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final, NamedTuple, NoReturn
@@ -24,6 +29,7 @@ from sqljury.metrics.esm_plus.structure import (
     STAR,
     Aggregate,
     Arithmetic,
+    Call,
     Column,
     Condition,
     Conditions,
@@ -42,53 +48,34 @@ from sqljury.metrics.spider.structure import AGGREGATES, ARITHMETIC, OPERATORS, 
 MAX_CHARACTERS: Final = 100_000
 """Longer queries are not read."""
 
-_SPELLINGS: Final = re.compile(r"""('[^']*'|"[^"]*")|`|<>""")
-"""Strings stay as they are; backticks go, for the tokenizer would make words of them."""
-_SIDES: Final = frozenset({"left", "right", "full"})
+_SIDES: Final = frozenset({"left", "right", "outer", "cross"})
 
 
 def words_of(sql: str) -> list[str]:
-    """Lower-case words, ``left outer join`` one word ``left join``, ``inner join`` just ``join``.
+    """Lower-case words, ``left join`` one word; names in backticks are one word as well.
 
     Raises ``InputError`` for a quotation mark that is not closed, and for a query that is too long.
     """
     if len(sql) > MAX_CHARACTERS:
         raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
     words: list[str] = []
-    for word in tokenize(_SPELLINGS.sub(_respelled, sql)):
-        if word == "join":
-            word = _join(words)
-        words.append(word)
+    for word in tokenize(sql.replace("<>", "!="), backticks=True):
+        side = words.pop() if word == "join" and words and words[-1] in _SIDES else ""
+        words.append(f"{side} {word}".strip())
     return words
-
-
-def _respelled(found: re.Match[str]) -> str:
-    return found[1] or ("!=" if found[0] == "<>" else "")
-
-
-def _join(before: list[str]) -> str:
-    """The word for a join, taking what belongs to it off the words before."""
-    if before and before[-1] in ("inner", "cross"):
-        return "join" if before.pop() == "inner" else "cross join"
-    if before and before[-1] == "outer":
-        before.pop()
-        return f"{before.pop()} join" if before and before[-1] in _SIDES else "outer join"
-    if before and before[-1] in _SIDES:
-        return f"{before.pop()} join"
-    return "join"
 
 
 MAX_DEPTH: Final = 60
 """Queries inside queries; deeper ones are not read."""
 
-_JOINS: Final = frozenset({"join", "left join", "right join", "full join", "outer join", "cross join"})
-_CLAUSES: Final = frozenset({"select", "from", "where", "group", "order", "limit", *SET_OPERATORS})
+_JOINS: Final = frozenset({"join", "left join", "right join", "outer join", "cross join"})
+_CLAUSES: Final = frozenset({"select", "from", "where", "group", "order", "limit", "partition", *SET_OPERATORS})
 _CONNECTIVES: Final = frozenset({"and", "or"})
 _ENDS: Final = _CLAUSES | {")", ";"}
-_FROM_ENDS: Final = (_CLAUSES - {"from"}) | {"having", ";"}
-_NO_ALIAS: Final = _ENDS | _JOINS | _CONNECTIVES | {"on", "as", ",", "asc", "desc", "having", "using", "natural", ""}
+_CONDITION_ENDS: Final = _ENDS | _JOINS | {"on", "as"}
+_NO_ALIAS: Final = _ENDS | _JOINS | _CONNECTIVES | {"on", "as", ",", "asc", "desc", ""}
 _VALUE_ENDS: Final = _CLAUSES | _JOINS | {"on", "as", ",", ")", "and", ""}
-_FUNCTIONS: Final = frozenset(AGGREGATES) - {"none"}
+_TIMES: Final = frozenset("YmdHMSs")
 
 
 class Read(NamedTuple):
@@ -100,58 +87,70 @@ class Read(NamedTuple):
 
 def read(sql: str, names: Names, *, bare_aliases: bool = True) -> Read:
     """The structure of one query; raises ``InputError`` where it cannot be read, valid SQL or not."""
-    reader = _Reader(words_of(sql), names, bare_aliases)
-    return Read(reader.query(None), tuple(reader.found))
+    words = words_of(sql)
+    reader = _Reader(words, names, _aliases(words, names), bare_aliases)
+    return Read(reader.query(), tuple(reader.found))
 
 
 def _fail(reason: str) -> NoReturn:
     raise InputError(f"not in ESM+'s grammar: {reason}")
 
 
+def _aliases(words: list[str], names: Names) -> dict[str, str]:
+    """What each name stands for in the whole query, tables for themselves; the last AS of a name counts.
+
+    The quotation marks of the words around AS go.
+    """
+    aliases: dict[str, str] = {}
+    for at, word in enumerate(words):
+        if word == "as":
+            if at + 1 == len(words):
+                _fail("nothing follows AS")
+            words[at + 1], words[at - 1] = _unquoted(words[at + 1]), _unquoted(words[at - 1])
+            aliases[words[at + 1]] = words[at - 1]
+    for table in names.tables:
+        if table in aliases:
+            _fail(f"the alias {table} is also the name of a table")
+        aliases[table] = table
+    return aliases
+
+
 @dataclass(slots=True)
 class _Scope:
-    """The tables of one FROM in their order, the names they go by there, and the query around."""
+    """The tables of one FROM in their order, and what names stand for there."""
 
-    outer: _Scope | None
+    aliases: dict[str, str]
     tables: list[str] = field(default_factory=list)
-    aliases: dict[str, str] = field(default_factory=dict)
-
-    def table(self, alias: str) -> str | None:
-        """The table that goes by this name, here or in a query around."""
-        scope: _Scope | None = self
-        while scope is not None:
-            if alias in scope.aliases:
-                return scope.aliases[alias]
-            scope = scope.outer
-        return None
 
 
 class _Reader(Cursor):
     """Each method reads one part of a query and moves on."""
 
-    def __init__(self, words: list[str], names: Names, bare_aliases: bool) -> None:
+    def __init__(self, words: list[str], names: Names, aliases: dict[str, str], bare_aliases: bool) -> None:
         self.found: list[str] = []
         super().__init__(words, _fail)
         self._names = names
+        self._aliases = aliases
         self._bare_aliases = bare_aliases
         self._depth = 0
 
     # Queries
 
-    def query(self, outer: _Scope | None) -> Query:
+    def query(self) -> Query:
         """A SELECT and what a set operator joins to it, in parentheses or not."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             _fail("too many queries inside each other")
         in_parentheses = self._skip("(")
-        query = self._clauses(_Scope(outer))
+        query = self._clauses(_Scope(dict(self._aliases)))
         self._skip_semicolons()
         if in_parentheses:
             self._expect(")")
         self._skip_semicolons()
         if self._peek() in SET_OPERATORS:
-            query = replace(query, set_operator=self._next(), other=self.query(outer))
+            query = replace(query, set_operator=self._next(), other=self.query())
         self._depth -= 1
+        _check(query)
         return query
 
     def _clauses(self, scope: _Scope) -> Query:
@@ -172,8 +171,7 @@ class _Reader(Cursor):
             group_by=self._group_by(scope),
             having=self._conditions(scope) if self._skip("having") else (),
             order_by=self._order_by(scope),
-            limit=self._number_after("limit"),
-            offset=self._number_after("offset") or None,
+            limit=self._limit(),
         )
 
     def _position_of_from(self) -> int:
@@ -192,15 +190,14 @@ class _Reader(Cursor):
         tables: list[Source] = []
         joins: list[str] = []
         on: list[Condition | Group | str] = []
-        self._note_aliases(scope)
         while self._peek():
             if tables:
                 if self._peek() not in _JOINS:
                     _fail(f"{self._peek()!r} in FROM")
                 joins.append(self._next())
-            in_parentheses = self._skip("(")
-            if self._peek() == "select":
-                tables.append(self.query(scope.outer))
+            in_parentheses = not tables and self._skip("(")
+            if self._peek() == "select" and not tables:
+                tables.append(self.query())
             else:
                 tables.append(self._table(scope))
             if self._skip("on"):
@@ -208,93 +205,92 @@ class _Reader(Cursor):
                 on += ["and", *conditions] if on else conditions
             if in_parentheses:
                 self._expect(")")
-            if self._peek() in _ENDS or self._peek() == "having":
+            if self._peek() in _ENDS:
                 break
         return tuple(tables), tuple(joins), tuple(on)
 
-    def _note_aliases(self, scope: _Scope) -> None:
-        """Names of all tables of this FROM: a condition may name a table that is joined after it."""
-        depth, at = 0, self._at
-        while at < len(self._words) and depth >= 0 and not (depth == 0 and self._words[at] in _FROM_ENDS):
-            word, before = self._words[at], self._words[at - 1]
-            table = _unquoted(word)
-            if depth == 0 and (at == self._at or before in _JOINS) and table in self._names.tables:
-                alias = self._words[at + 1 : at + 3]
-                alias = alias[1:] if alias[:1] == ["as"] else alias[:1] if self._bare_aliases else []
-                scope.aliases.setdefault(table, table)
-                if alias and alias[0] not in _NO_ALIAS:
-                    scope.aliases.setdefault(_unquoted(alias[0]), table)
-            depth += (word == "(") - (word == ")")
-            at += 1
-
     def _table(self, scope: _Scope) -> str:
-        table = _unquoted(self._next())
+        word = _unquoted(self._next())
+        table = scope.aliases.get(word, "")
         if table not in self._names.tables:
-            _fail(f"{table!r} is no table")
+            _fail(f"{word!r} is no table")
         scope.tables.append(table)
-        scope.aliases.setdefault(table, table)
-        if self._skip("as"):
-            scope.aliases[_unquoted(self._next())] = table
+        if self._peek() == "as":
+            self._at += 2
         elif self._peek() not in _NO_ALIAS:
             if not self._bare_aliases:
                 _fail(f"{self._peek()!r} is an alias without AS, and rule 14 is off")
-            alias = _unquoted(self._next())
-            self.found.append(f"{table} {alias}")
+            alias = self._next()
+            if alias not in ("inner", "full", "natural"):
+                self.found.append(f"{table} {alias}")
             scope.aliases[alias] = table
         return table
 
     def _select(self, scope: _Scope) -> tuple[bool, tuple[Expression, ...]]:
         self._expect("select")
         distinct = self._skip("distinct")
-        units = [self._selected(scope)]
-        while self._skip(","):
+        units: list[Expression] = []
+        while self._peek() and self._peek() not in _CLAUSES:
             units.append(self._selected(scope))
-        if self._peek() != "from":
-            _fail(f"{self._peek()!r} in SELECT")
+            if self._skip("as"):
+                self._at += 1
+            self._skip(",")
         return distinct, tuple(units)
 
     def _selected(self, scope: _Scope) -> Expression:
+        function = self._next() if self._peek() in AGGREGATES or self._peek() == "strftime" else ""
         expression = self._expression(scope)
-        if self._skip("as"):
-            self._next()
-        return expression
+        if not function or function == "none":
+            return expression
+        match expression:
+            case Aggregate("", True, argument):
+                return Aggregate(function, True, argument)
+        return Aggregate(function, False, expression)
 
     def _group_by(self, scope: _Scope) -> tuple[Expression, ...]:
         units: list[Expression] = []
         if self._skip("group"):
             self._expect("by")
-            units.append(self._operand(scope))
-            while self._skip(","):
+            while self._peek() and self._peek() not in _ENDS:
                 units.append(self._operand(scope))
+                if not self._skip(","):
+                    break
         return tuple(units)
 
     def _order_by(self, scope: _Scope) -> tuple[Key, ...]:
         keys: list[Key] = []
         if self._skip("order"):
             self._expect("by")
-            while True:
+            while self._peek() and self._peek() not in _ENDS:
                 expression = self._expression(scope)
                 keys.append(Key(expression, self._next() if self._peek() in ("asc", "desc") else ""))
                 if not self._skip(","):
                     break
         return tuple(keys)
 
-    def _number_after(self, clause: str) -> int | None:
-        if not self._skip(clause):
+    def _limit(self) -> int | None:
+        """A whole number, of which 0 limits nothing but counts as a LIMIT; OFFSET is not read."""
+        if not self._skip("limit"):
             return None
         word = self._next()
-        if not (word.isascii() and word.isdigit() and len(word) < 20):
-            _fail(f"{clause.upper()} {word[:20]} is no whole number")
-        return int(word)
+        try:
+            return int(word) if len(word) < 20 else _fail("LIMIT is too long")
+        except ValueError:
+            _fail(f"LIMIT {word[:20]} is no whole number")
 
     # Conditions
 
     def _conditions(self, scope: _Scope) -> Conditions:
-        units: list[Condition | Group | str] = [self._condition(scope)]
-        while self._peek() in _CONNECTIVES:
-            units.append(self._next())
+        units: list[Condition | Group | str] = []
+        while self._peek():
             units.append(self._condition(scope))
-        return tuple(units)
+            if self._peek() in _CONDITION_ENDS:
+                break
+            if self._peek() in _CONNECTIVES:
+                units.append(self._next())
+            elif self._peek():
+                _fail(f"{self._peek()!r} behind a condition")
+        return tuple(units[:-1] if units and isinstance(units[-1], str) else units)
 
     def _condition(self, scope: _Scope) -> Condition:
         negated = self._skip("not")
@@ -305,7 +301,7 @@ class _Reader(Cursor):
             _fail(f"{operator!r} is no comparison")
         value1: Value
         value2: Value = None
-        if operator == "in" and self._peek() == "(" and _is_constant(self._peek(1)):
+        if operator == "in" and _is_constant(self._peek(1)):
             value1 = self._list(scope)
         elif operator == "between":
             value1 = self._value(scope)
@@ -318,61 +314,89 @@ class _Reader(Cursor):
 
     def _list(self, scope: _Scope) -> ValueList:
         self._expect("(")
-        values = [self._value(scope)]
-        while self._skip(","):
+        values: list[Value] = []
+        while self._peek() and self._peek() != ")":
             values.append(self._value(scope))
+            self._skip(",")
         self._expect(")")
         return ValueList(tuple(values))
 
     def _value(self, scope: _Scope) -> Value:
+        start = self._at
         in_parentheses = self._skip("(")
         value: Value
-        word = self._peek()
+        word = self._peek() or self._next()
         if word == "select":
-            value = self.query(scope)
-        elif _is_constant(word):
+            value = self.query()
+        elif _is_constant(word) or word == NULL:
             self._at += 1
             value = Literal(word if '"' in word or word == NULL else float(word))
         else:
-            value = self._column_value(scope)
+            value = self._column_value(start, scope)
         if in_parentheses:
             self._expect(")")
         return value
 
-    def _column_value(self, scope: _Scope) -> Expression:
-        """All words up to the end of the condition are one column, though only the first ones are looked at."""
-        start = self._at
-        value = self._expression(scope)
-        end = max(self._at, start)
-        while (self._words[end] if end < len(self._words) else "") not in _VALUE_ENDS:
-            end += 1
-        self._at = end
-        return value
+    def _column_value(self, start: int, scope: _Scope) -> Expression:
+        """All words up to the end of the condition are one column, though only the first ones are looked at.
+
+        An opening parenthesis is among them and the closing one is not, so a column in parentheses cannot be read.
+        """
+        while self._peek() not in _VALUE_ENDS:
+            self._at += 1
+        words = self._words[start : self._at]
+        return _Reader(words, self._names, self._aliases, self._bare_aliases)._expression(scope)
 
     # Expressions
 
     def _expression(self, scope: _Scope) -> Expression:
         in_parentheses = self._skip("(")
         expression = self._operand(scope)
-        if self._peek() in ARITHMETIC and self._peek() != "none":
+        if self._peek() in ARITHMETIC:
             expression = Arithmetic(self._next(), expression, self._operand(scope))
         if in_parentheses:
             self._expect(")")
         return expression
 
     def _operand(self, scope: _Scope) -> Expression:
-        if self._peek() in _FUNCTIONS and self._peek(1) == "(":
-            function = self._next()
+        in_parentheses = self._skip("(")
+        if (constant := _constant(self._peek())) is not None:
+            self._at += 1
+            if constant.value:  # a zero is passed over, as published
+                if in_parentheses:
+                    self._expect(")")
+                return constant
+        word = self._peek()
+        if word == "cast":
+            self._at += 2
+            inside = self._operand(scope)
+            self._at += 3
+            return inside
+        if word == "strftime":
+            return self._strftime(scope)
+        if word in AGGREGATES:
+            self._at += 1
             self._expect("(")
             distinct = self._skip("distinct")
-            argument = self._expression(scope)
+            argument = self._column(scope)
             self._expect(")")
-            return Aggregate(function, distinct, argument)
-        in_parentheses = self._skip("(")
+            return Aggregate(word, distinct, argument)
+        distinct = self._skip("distinct")
         column = self._column(scope)
         if in_parentheses:
             self._expect(")")
-        return column
+        return Aggregate("", True, column) if distinct else column
+
+    def _strftime(self, scope: _Scope) -> Expression:
+        self._at += 2
+        times = [part.strip('"').strip("%") for part in self._next().split(" ")]
+        if not all(time in _TIMES for time in times):
+            _fail("strftime with another format than letters")
+        self._at += 1
+        distinct = self._skip("distinct")
+        column = self._column(scope)
+        self._expect(")")
+        return Call(f"strftime {' '.join(times)}", (Aggregate("", True, column) if distinct else column,))
 
     def _column(self, scope: _Scope) -> Column:
         word = _unquoted(self._next())
@@ -380,9 +404,14 @@ class _Reader(Cursor):
             return Column(STAR)
         if "." in word:
             qualifier, _, column = word.partition(".")
-            table = scope.table(qualifier)
-            if table is not None and column in self._names.tables[table]:
+            table = scope.aliases.get(qualifier, "")
+            if column in self._names.tables.get(table, ()):
                 return Column(f"{table}.{column}")
+        elif word == "cast":
+            self._at += 1
+            inside = self._column(scope)
+            self._at += 3
+            return inside
         else:
             for table in scope.tables:
                 if word in self._names.tables[table]:
@@ -390,13 +419,55 @@ class _Reader(Cursor):
         _fail(f"{word!r} is no column of {', '.join(scope.tables) or 'any table in FROM'}")
 
 
+def _check(query: Query) -> None:
+    """Fails where the published program's rules come to a part of the query that they cannot take apart."""
+    for unit in query.on:
+        if isinstance(unit, Condition):
+            if isinstance(unit.value1, Literal | Query | ValueList) or unit.value1 is None:
+                _fail("a value in ON")
+            if isinstance(unit.left, Literal):
+                _fail("a number in ON")
+    if any(isinstance(unit, Literal) or unit == Column(STAR) for unit in query.group_by):
+        _fail("GROUP BY of no column")
+    if any(isinstance(unit, Aggregate) and _counts_arithmetic(unit) for unit in query.select):
+        _fail("the count of an arithmetic expression")
+    if query.on:
+        compared = [unit.left for unit in (*query.where, *query.having) if isinstance(unit, Condition)]
+        whole = [*query.select, *(key.expression for key in query.order_by)]
+        if any(map(_has_number, whole)) or any(_has_number(left, right=False) for left in compared):
+            _fail("a number beside a join")
+
+
+def _counts_arithmetic(unit: Aggregate) -> bool:
+    return unit.function == "count" and isinstance(unit.argument, Arithmetic)
+
+
+def _has_number(expression: Expression, *, right: bool = True) -> bool:
+    match expression:
+        case Literal(value):
+            return not isinstance(value, str)
+        case Aggregate(_, _, argument):
+            return _has_number(argument, right=right)
+        case Arithmetic(_, one, other):
+            return _has_number(one) or (right and _has_number(other))
+    return False
+
+
 def _unquoted(word: str) -> str:
     return word.strip("\"'`").lower()
 
 
+def _constant(word: str) -> Literal | None:
+    """A number, in quotation marks or not, or NULL, where a column could stand."""
+    if word == NULL:
+        return Literal(NULL)
+    text = word.replace('"', "")
+    return Literal(float(text)) if _is_number(text) else None
+
+
 def _is_constant(word: str) -> bool:
-    """Whether a word is a string, NULL or a number; ``nan`` and ``inf`` are none of these."""
-    return '"' in word or word == NULL or _is_number(word)
+    """Whether a word is a string or a number; ``nan`` and ``inf`` are neither."""
+    return '"' in word or _is_number(word)
 
 
 def _is_number(word: str) -> bool:

@@ -74,6 +74,9 @@ def _value(value: Value) -> str:
             return f"{function}({'DISTINCT ' if distinct else ''}{_value(argument)})"
         case Arithmetic(operator, left, right):
             return f"({_value(left)} {operator} {_value(right)})"
+        case Call(function, (argument,)) if function.startswith("strftime "):
+            times = " ".join(f"%{time}" for time in function.split(" ")[1:])
+            return f"strftime('{times}', {_value(argument)})"
         case Call(function, arguments):
             return f"{function}({', '.join(map(_value, arguments))})"
         case Derived(expression, _):

@@ -25,9 +25,10 @@ from sqljury.metrics.esm_plus.clauses import (
 )
 from sqljury.metrics.esm_plus.conditions import rule_8, rule_11, rule_15, rule_19, rule_20
 from sqljury.metrics.esm_plus.joins import rule_12, rule_13, rule_16, rule_17
+from sqljury.metrics.esm_plus.published import INSTEAD
 from sqljury.metrics.esm_plus.structure import Expression, Query, mapped, mapped_expression
 
-PUBLISHED_RULES: Final[tuple[tuple[int, Rule], ...]] = (
+TABLE_1_RULES: Final[tuple[tuple[int, Rule], ...]] = (
     (11, rule_11),
     (15, rule_15),
     (20, rule_20),
@@ -50,9 +51,12 @@ PUBLISHED_RULES: Final[tuple[tuple[int, Rule], ...]] = (
     (5, rule_5),
     (18, rule_18),
 )
-"""With their numbers; rule 14, aliases without AS, acts while a query is read."""
+"""With their numbers, as the paper has them; rule 14, aliases without AS, acts while a query is read."""
 
-NUMBERS: Final = frozenset(number for number, _ in PUBLISHED_RULES) | {14}
+PUBLISHED_RULES: Final = tuple((number, INSTEAD.get(number, rule)) for number, rule in TABLE_1_RULES)
+"""The same as the published program applies them."""
+
+NUMBERS: Final = frozenset(number for number, _ in TABLE_1_RULES) | {14}
 """The numbers of all rules, 1 to 20."""
 
 MEANINGS: Final[dict[int, str]] = {

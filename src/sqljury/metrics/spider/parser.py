@@ -89,27 +89,38 @@ _SPLITS: Final = tuple(
 )
 
 
-def tokenize(sql: str) -> list[str]:
+def tokenize(sql: str, *, backticks: bool = False) -> list[str]:
     """Words in lower case; a quoted string is one word, in double quotes, with its case kept.
 
-    Raises ``InputError`` for an odd number of quotation marks: single and double ones are not told apart.
+    With ``backticks`` what stands between two of them is one word too, without them, also behind a full stop. Raises
+    ``InputError`` for an odd number of quotation marks: single and double ones are not told apart.
     """
-    pieces = sql.replace("'", '"').split('"')
-    if len(pieces) % 2 == 0:
-        raise InputError("not in Spider's grammar: a quotation mark is not closed")
-    # The strings are set aside, so that what is in them is not split.
-    strings = {f"__val_{index}__": f'"{text}"' for index, text in enumerate(pieces[1::2])}
-    outside = [piece + key for piece, key in zip(pieces[::2], [*strings, ""], strict=True)]
-    text = "".join(outside)
+    strings: dict[str, str] = {}
+    text = _set_aside(sql.replace("'", '"'), '"', "val", strings)
+    if backticks:
+        names: dict[str, str] = {}
+        text = _set_aside(text, "`", "name", names)
+        strings |= {key: name.strip("`") for key, name in names.items()}
     for pattern, replacement in _SPLITS:
         text = pattern.sub(replacement, text)
-    words = (part for word in text.lower().split() for part in _split_string(word, strings))
-    return _join_operators([strings.get(word, word) for word in words])
+    words = [strings.get(word, word) for word in text.lower().split()]
+    return _join_operators([_restored_behind(word, strings) for word in words] if backticks else words)
 
 
-def _split_string(word: str, strings: Mapping[str, str]) -> tuple[str, ...]:
-    """``=`` and the string behind it: ``a ='x'`` and ``a !='x'`` are conditions, ``a='x'`` and ``a !=1`` are not."""
-    return ("=", word[1:]) if word[:1] == "=" and word[1:] in strings else (word,)
+def _set_aside(text: str, mark: str, kind: str, found: dict[str, str]) -> str:
+    """The text with what is between marks replaced by words that are not split, which ``found`` leads back."""
+    pieces = text.split(mark)
+    if len(pieces) % 2 == 0:
+        raise InputError("not in Spider's grammar: a quotation mark is not closed")
+    found |= {f"__{kind}_{index}__": f"{mark}{inside}{mark}" for index, inside in enumerate(pieces[1::2])}
+    keys = [*(f"__{kind}_{index}__" for index in range(len(pieces) // 2)), ""]
+    return "".join(piece + key for piece, key in zip(pieces[::2], keys, strict=True))
+
+
+def _restored_behind(word: str, strings: Mapping[str, str]) -> str:
+    """``t.`` and what was set aside behind it."""
+    table, dot, name = word.partition(".")
+    return table + dot + strings[name] if name in strings else word
 
 
 def _join_operators(words: list[str]) -> list[str]:

@@ -27,7 +27,7 @@ from sqljury.metrics.esm_plus.clauses import (
 )
 from sqljury.metrics.esm_plus.conditions import rewritten, rule_8, rule_11, rule_15, rule_19, spelled_out
 from sqljury.metrics.esm_plus.joins import rule_12, rule_13, rule_16, rule_17
-from sqljury.metrics.esm_plus.rules import PUBLISHED_RULES
+from sqljury.metrics.esm_plus.rules import TABLE_1_RULES
 from sqljury.metrics.esm_plus.strict.joins import (
     all_inner,
     equal,
@@ -239,9 +239,7 @@ _INSTEAD: Final[dict[Rule, Rule]] = {
     rule_19: rule_19_strictly,
 }
 
-_ORDER: Final = [
-    (number, _INSTEAD.get(rule, rule)) for number, rule in PUBLISHED_RULES if rule not in (rule_9, rule_10)
-]
+_ORDER: Final = [(number, _INSTEAD.get(rule, rule)) for number, rule in TABLE_1_RULES if rule not in (rule_9, rule_10)]
 _AFTER_12: Final = 1 + [number for number, _ in _ORDER].index(12)
 
 STRICT_RULES: Final[tuple[tuple[int, Rule], ...]] = (
