@@ -169,11 +169,19 @@ def _allowed(file: str, databases: Databases) -> Callable[[str], tuple[str, Data
 
 
 def _try(databases: Databases) -> None:
-    """Open every database now, so that a wrong path is told to who starts the server."""
+    """Open every database now, so that a wrong path, and notes that do not fit, are told to who starts the server."""
     from sqljury.context import silent
+    from sqljury.errors import NotesError
+    from sqljury.schema.introspect import introspect
+    from sqljury.schema.notes import bind
+    from sqljury.stages.prepare import visible
 
     for name in databases.names:
-        databases.session(name, silent)
+        session = databases.session(name, silent)
+        try:
+            bind(introspect(session.database), visible(session.database, session.notes))
+        except NotesError as error:
+            raise NotesError(f"{name}: {error}") from None
 
 
 def _described(
