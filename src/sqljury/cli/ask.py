@@ -11,37 +11,8 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import candidate_tables, show
-from sqljury.cli.options import (
-    AccessOption,
-    AdapterOption,
-    AllowOption,
-    AskedRecipe,
-    BudgetSeconds,
-    BudgetTokens,
-    CacheOption,
-    DbOption,
-    DenyOption,
-    EvidenceOption,
-    ExamplesOption,
-    MaskOption,
-    MaxCalls,
-    MaxTokens,
-    MaxUsd,
-    ModelOption,
-    NotesOption,
-    PriceOption,
-    PrivacyOption,
-    ProjectOption,
-    RowsOption,
-    SchemaOption,
-    SeedOption,
-    TimeoutOption,
-    access_of,
-    adapted,
-    allowance,
-    ledger,
-    price_of,
-)
+from sqljury.cli.groups import Limited, Rules, grouped
+from sqljury.cli.options import DbOption, EvidenceOption, ExamplesOption, NotesOption, ProjectOption, SchemaOption
 from sqljury.cli.target import session_options
 from sqljury.cli.terminal import interruptible, table_file
 
@@ -73,16 +44,15 @@ def _traced(file: Path | None) -> Iterator[None]:
                 page.write(trace.html(spans))
 
 
+@grouped
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
+    *,
     db: DbOption = None,
     project: ProjectOption = None,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
-    recipe: AskedRecipe = None,
-    model: ModelOption = None,
-    adapter: AdapterOption = None,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
     limit: Annotated[
         int | None, typer.Option(min=1, help="The number of rows to print; by default 50 in a table, otherwise all.")
@@ -112,59 +82,32 @@ def ask(
             "only questions that the schema cannot answer get no answer.",
         ),
     ] = None,
-    seed: SeedOption = 0,
-    timeout: TimeoutOption = 30.0,
-    cache: CacheOption = True,
+    answering: Limited,
     examples: ExamplesOption = None,
-    budget_seconds: BudgetSeconds = None,
-    budget_tokens: BudgetTokens = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_usd: MaxUsd = None,
-    price: PriceOption = None,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write an HTML page that shows where the time went; see docs/traces.md."),
     ] = None,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
-    privacy: PrivacyOption = None,
+    rules: Rules,
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
     from sqljury.errors import AbstainedError, InputError, NoAnswerError
     from sqljury.language.orders import check_question
-    from sqljury.types import Limits, Question
+    from sqljury.types import Question
 
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
     check_question(Question(question, evidence))
-    target = session_options(
-        db,
-        project,
-        schemas=schema,
-        recipe=recipe,
-        model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask, only_rows),
-        privacy=privacy and privacy.value,
-        notes=notes,
-        examples=examples,
-    )
+    said = {**answering.target(), **rules.target()}
+    target = session_options(db, project, schemas=schema, notes=notes, examples=examples, **said)
     with (
         _traced(trace),
         show.progress() as report,
         interruptible() as cancel,
         Session(
             **target,
-            limits=Limits(seconds=timeout),
-            allowance=allowance(budget_seconds, budget_tokens),
-            cache=cache,
-            ledger=ledger(max_calls, max_tokens, max_usd),
-            price=price_of(price),
-            seed=seed,
+            **answering.session(),
             min_confidence=min_confidence,
             progress=report,
             cancel=cancel,

@@ -8,37 +8,8 @@ import typer
 
 from sqljury.cli import case_tables, show, terminal
 from sqljury.cli.eval_options import TextForm
-from sqljury.cli.options import (
-    AccessOption,
-    AdapterOption,
-    AllowOption,
-    AskedRecipe,
-    BudgetSeconds,
-    BudgetTokens,
-    CacheOption,
-    DbOption,
-    DenyOption,
-    EvidenceOption,
-    MaskOption,
-    MaxCalls,
-    MaxTokens,
-    MaxUsd,
-    ModelOption,
-    NotesOption,
-    PriceOption,
-    PrivacyOption,
-    ProjectOption,
-    RowsOption,
-    SchemaOption,
-    SeedOption,
-    Tests,
-    TimeoutOption,
-    access_of,
-    adapted,
-    allowance,
-    ledger,
-    price_of,
-)
+from sqljury.cli.groups import Limited, Rules, grouped
+from sqljury.cli.options import DbOption, EvidenceOption, NotesOption, ProjectOption, SchemaOption, Tests
 from sqljury.cli.target import session_options
 from sqljury.cli.terminal import interruptible
 from sqljury.llm.replies import lines_of
@@ -58,63 +29,29 @@ SHOWN = 3
 """Tests that are printed; JSON has all."""
 
 
+@grouped
 def check(
     question: Annotated[str, typer.Argument(help="The question that the query should answer, in plain language.")],
     sql: Annotated[str, typer.Option(help="The query to check; it is refused if it does more than read.")],
+    *,
     db: DbOption = None,
     project: ProjectOption = None,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
-    recipe: AskedRecipe = None,
     tests: Annotated[Tests | None, typer.Option(help="The kind of tests; by default the recipe's, or suite.")] = None,
-    model: ModelOption = None,
-    adapter: AdapterOption = None,
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
-    seed: SeedOption = 0,
-    timeout: TimeoutOption = 30.0,
-    cache: CacheOption = True,
-    budget_seconds: BudgetSeconds = None,
-    budget_tokens: BudgetTokens = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_usd: MaxUsd = None,
-    price: PriceOption = None,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
-    privacy: PrivacyOption = None,
+    answering: Limited,
+    rules: Rules,
 ) -> None:
     """Check a query by tests on small databases; exit code 0 for right, 10 for wrong, 11 for unclear."""
     from sqljury.api import Session
-    from sqljury.types import Limits
 
-    target = session_options(
-        db,
-        project,
-        schemas=schema,
-        recipe=recipe,
-        model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask, only_rows),
-        privacy=privacy and privacy.value,
-        notes=notes,
-    )
+    target = session_options(db, project, schemas=schema, notes=notes, **answering.target(), **rules.target())
     with (
         show.progress() as report,
         interruptible() as cancel,
-        Session(
-            **target,
-            limits=Limits(seconds=timeout),
-            allowance=allowance(budget_seconds, budget_tokens),
-            cache=cache,
-            ledger=ledger(max_calls, max_tokens, max_usd),
-            price=price_of(price),
-            seed=seed,
-            progress=report,
-            cancel=cancel,
-        ) as session,
+        Session(**target, **answering.session(), progress=report, cancel=cancel) as session,
     ):
         found = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
         dialect = session.database.dialect

@@ -198,8 +198,8 @@ class _Separator:
             how, rows = next(databases)
             as_drawn = not self._search.reduce and self._looked_at < self._search.cases
             self._look(how, rows, reduce=not as_drawn)
-        cases, classes, how = zip(*self._kept, strict=True) if self._kept else ((), (), ())
-        return Separation(cases, classes, how, tuple(sorted(self._together)), self._looked_at)
+        cases, classes, origins = zip(*self._kept, strict=True) if self._kept else ((), (), ())
+        return Separation(cases, classes, origins, tuple(sorted(self._together)), self._looked_at)
 
     def _done(self) -> bool:
         told_apart = not self._pairs if self._search.keep == "all" else not self._together
