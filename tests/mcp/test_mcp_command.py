@@ -295,3 +295,24 @@ def test_faults_of_the_command(folder: Path, arguments: tuple[str, ...], code: i
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr
     assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (
+            {"notes.yaml": "tables: {anmal: x}"},
+            "notes.yaml: line 1: there is no table called 'anmal'; did you mean 'animal'?",
+        ),
+        ({"glossary.yaml": "a: [b"}, "glossary.yaml"),
+        ({"sqljury.toml": "[databases.zoo"}, "sqljury.toml: is not TOML"),
+        ({"sqljury.toml": '[databases.zoo]\nurl = "zoo.db"\naccess.deny = ["anmal"]\n'}, "anmal"),
+    ],
+)
+def test_a_context_folder_with_a_fault_is_not_served(folder: Path, files: dict[str, str], words: str) -> None:
+    """The fault is told when the server starts, not at an agent's first question."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    done = sqljury(folder, "mcp")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert words in done.stderr

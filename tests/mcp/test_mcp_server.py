@@ -16,12 +16,15 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from sqljury import FakeModel
+from sqljury.access.rules import Access
 from sqljury.errors import InputError
 from sqljury.mcp.databases import Databases
 from sqljury.mcp.server import build, serve_http
 from sqljury.parallel.jobs import Jobs
 from sqljury.project import load
+from sqljury.schema.notes import Item, Join, Notes
 
+EIGHT = str(Path(__file__).parents[1] / "eight.toml")
 TOOLS = ["ask", "check_sql", "describe_database", "execute_sql", "list_databases", "search_objects"]
 
 
@@ -305,3 +308,53 @@ def test_a_clear_answer_bothers_nobody(db: Path) -> None:
     model = FakeModel("SELECT count(*) FROM animal")
     with Databases({"zoo": {"database": db, "model": model}}, cache=False) as databases:
         assert talk(databases, ask, elicitation_callback=choose)["dissent"] == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("says", "sql"), [("1", "SELECT SUM(quantity) FROM back"), ("2", "SELECT COUNT(*) FROM back")])
+def test_two_readings_are_asked_about_in_the_words_of_the_question(db: Path, mode: str, says: str, sql: str) -> None:
+    """The words that can be read in two ways, and what either reading means and gives."""
+    asked: list[str] = []
+
+    async def choose(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"reading": says})
+
+    async def ask(client: Client) -> Any:
+        return (await client.call_tool("ask", {"question": "How many pieces came back?"})).structured_content
+
+    both = ["SELECT SUM(quantity) FROM back", "SELECT COUNT(*) FROM back"]
+    with sqlite3.connect(db) as connection:
+        connection.executescript(
+            "CREATE TABLE back (id INTEGER PRIMARY KEY, quantity INT); INSERT INTO back VALUES (1, 5), (2, 7);"
+        )
+    connection.close()
+    model = FakeModel(lambda call: both[:1] if call.n == 1 else [*both[1:], *both * 4][: call.n])
+    with Databases({"zoo": {"database": db, "model": model, "recipe": EIGHT}}, cache=False) as databases:
+        found = talk(databases, ask, mode=mode, elicitation_callback=choose)
+        silent = talk(databases, ask, mode=mode)
+    (message,) = asked
+    first, *lines = message.splitlines()
+    assert first == "'How many pieces' can be read in two ways. Which is meant?"
+    assert lines == ["1: 12 - the sum of quantity", "2: 2 - the number of rows of back"]
+    assert (found["sql"], found["reading_chosen_by_user"]) == (sql, True)
+    assert [one["meaning"] for one in silent["readings"]] == ["the sum of quantity", "the number of rows of back"]
+    assert "reading_chosen_by_user" not in silent
+
+
+def test_notes_on_what_a_rule_hides_neither_fail_nor_show(db: Path) -> None:
+    notes = Notes(
+        items=(Item("animal", "legs", description="how many it stands on"), Item("keeper", description="a person")),
+        glossary=(("quadruped", "four feet"),),
+        formulas=(("crew", "COUNT(keeper.id)"), ("feet", "SUM(legs)")),
+        joins=(Join(((("animal", "keeper"), ("keeper", "id")),)),),
+    )
+    options = {"database": db, "model": FakeModel("SELECT count(*) FROM animal"), "notes": notes}
+    with Databases({"zoo": {**options, "access": Access(deny=("keeper", "animal.keeper"))}}, cache=False) as databases:
+        assert call(databases, "ask", question="How many animals are there?")["rows"] == [[3]]
+        text = call(databases, "describe_database")["schema"]
+    assert "how many it stands on" in text
+    assert "quadruped: four feet" in text
+    assert "feet: SUM(legs)" in text
+    assert "keeper" not in text
+    assert "a person" not in text

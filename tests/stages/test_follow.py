@@ -12,6 +12,7 @@ from sqljury import FakeModel, Session
 from sqljury.errors import QuestionError
 from sqljury.language.ambiguity import points_back
 from sqljury.llm.fake import Script
+from sqljury.types import Privacy
 
 EARLIER = ["How many orders came in 2024?"]
 
@@ -50,6 +51,23 @@ def test_an_answer_counts_what_the_writing_cost(file: Path) -> None:
     assert answer.question.text == "How many orders came in 2023?"
     assert (answer.cost.calls, answer.steps[0][0], answer.steps[0][1].calls) == (2, "follow", 1)
     assert (whole.cost.calls, len(model.calls)) == (1, 3)
+
+
+@pytest.mark.parametrize("privacy", ["schema", "values", "rows"])
+def test_a_service_that_writes_it_out_gets_questions_alone(file: Path, privacy: Privacy) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("INSERT INTO orders VALUES (1, '2023-02-03')")
+    connection.close()
+    script = {"You write:": "How many orders came in 2023?", "You write SQLite": "SELECT ordered_on FROM orders"}
+    model = FakeModel(script, local=False)
+    with Session(file, recipe="fast", model=model, privacy=privacy, cache=False) as session:
+        answer = session.ask("and in 2023?", earlier=EARLIER)
+    assert (answer.rows, answer.privacy) == ((("2023-02-03",),), privacy)
+    first, *others = (call.prompt for call in model.calls)
+    assert "2023-02-03" not in first
+    assert "ordered_on" not in first
+    if privacy == "schema":
+        assert "2023-02-03" not in "".join(others)
 
 
 @pytest.mark.parametrize("reply", ['You write: "How many?"', "Question: How many?", "“How many?”"])

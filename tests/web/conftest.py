@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,9 +47,10 @@ def make(people: Path) -> Iterator[Callable[..., Walls]]:
 
         def application(script: Script = TALL, *, delay: float = 0.0, tokens: str = "", **settings: Any) -> Walls:
             served = {name: Served(stack.enter_context(connect(people))) for name in ("people", "other")}
+            served["people"] = replace(served["people"], privacy=settings.pop("privacy", None))
             recipe = settings.pop("recipe", "fast")
             access = settings.pop("access", None)
-            model = FakeModel(script, delay=delay)
+            model = FakeModel(script, delay=delay, local=settings.pop("local", True))
             base = stack.enter_context(Session(served["people"].database, recipe=recipe, model=model, cache=False))
             known = None
             if tokens:

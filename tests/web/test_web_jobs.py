@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import resource
 import socket
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from urllib.parse import urlsplit
@@ -191,6 +193,34 @@ def test_connections_beyond_the_limit_are_503_and_the_server_goes_on(live: Calla
             stack.enter_context(connection)
         refused = [post(url)[0] for _ in range(3)]
     assert refused == [503, 503, 503]
+    until(lambda: post(url)[0] == 200)
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Both ends of thousands of connections are open files of this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 8_192, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_two_thousand_connections_at_once_get_documented_statuses(live: Callable[..., str], many_files: None) -> None:
+    url = live()
+    place = urlsplit(url)
+    assert place.hostname is not None
+    statuses: Counter[bytes] = Counter()
+    with ExitStack() as stack:
+        opened = []
+        for _ in range(2_000):
+            connection = socket.create_connection((place.hostname, place.port or 80), 60)
+            opened.append(stack.enter_context(connection))
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for connection in opened:
+            statuses[connection.recv(12)] += 1
+    assert statuses.keys() <= {b"HTTP/1.1 200", b"HTTP/1.1 503"}, statuses
+    assert statuses[b"HTTP/1.1 200"] >= 100
+    assert statuses[b"HTTP/1.1 503"] >= 1_000  # at most 1,000 connections are served at once
     until(lambda: post(url)[0] == 200)
 
 

@@ -30,6 +30,15 @@ def test_databases_and_schema(serve: Serve) -> None:
     assert client.get("/v1/schema", params={"database": "x"}).status_code == 404
 
 
+def test_what_a_service_gets_of_each_database(serve: Serve) -> None:
+    def said(**options: Any) -> dict[str, str | None]:
+        listed = serve(**options).get("/v1/databases").json()["databases"]
+        return {one["name"]: one["privacy"] for one in listed}
+
+    assert said(privacy="schema") == {"people": None, "other": None}  # the model is in this process
+    assert said(local=False, privacy="schema") == {"people": "schema", "other": "rows"}
+
+
 def test_history_has_the_latest_first_and_is_forgotten(serve: Serve) -> None:
     client = serve(history=3)
     client.post("/v1/ask", json=ASK)

@@ -60,7 +60,7 @@ def test_an_answer_with_its_evidence(open_page: Open) -> None:
     assert page.locator(".group.chosen .votes").inner_text() == "5 of 8"
     why = page.get_by_label("Why", exact=True).inner_text()
     assert "1 failed" in why
-    assert "nothing: the model runs here" in why
+    assert "nothing, the model is local" in why
     page.get_by_role("button", name="Show this result above").nth(1).click()
     page.get_by_text("result 2 ·").wait_for()
     assert len(cells(page)) == 3
@@ -111,6 +111,10 @@ def test_a_chart_is_proposed_changed_and_saved(open_page: Open) -> None:
     assert page.locator(".chart .role-axis-label").first.locator("text").all_text_contents() == ["Cy", "Ann", "=Bo"]
     page.get_by_label("Chart", exact=True).select_option("point")
     page.locator(".chart [aria-roledescription=point]").first.wait_for()
+    page.get_by_label("Y axis").select_option(label="<b>who</b>")
+    page.locator(".chart .role-axis-title", has_text="<b>who</b>").nth(1).wait_for()
+    page.get_by_label("Y axis").select_option(label="height")
+    page.locator(".chart .role-axis-title", has_text="height").wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download SVG").click()
     assert download.value.path().read_text().startswith("<svg")
@@ -201,6 +205,40 @@ def test_a_question_of_which_no_query_runs_shows_no_rows(open_page: Open) -> Non
     assert "No rows" not in page.locator("#view").inner_text()
     page.get_by_role("tab", name="History").click()
     assert "cannot be answered" in page.locator(".past .meta").inner_text()
+
+
+def test_another_database_is_chosen_and_the_page_says_what_a_service_gets_of_each(open_page: Open) -> None:
+    page = open_page(local=False, privacy="schema")
+    shared = page.locator("#privacy")
+    shared.get_by_text("names and types of this database, no values and no rows").wait_for()
+    ask(page)
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    assert "names and types only" in page.get_by_label("Why", exact=True).inner_text()
+    page.locator("#database").select_option("other")
+    shared.get_by_text("values and some rows of this database").wait_for()
+    assert not page.locator("#thread").is_visible()  # what was asked before was about another database
+    ask(page)
+    page.get_by_text("names, types and rows", exact=True).wait_for()
+    page.get_by_role("tab", name="History").click()
+    page.locator(".past .meta").nth(1).wait_for()
+    told = page.locator(".past .meta").all_inner_texts()
+    assert [text.partition(" ")[0] for text in told] == ["other", "people"]
+
+
+def test_the_rows_that_tell_the_answer_from_its_rival_and_the_cost(open_page: Open) -> None:
+    page = open_page(dealt, recipe=VOTES_OF_EIGHT)
+    page.get_by_text("The model runs on this server").wait_for()
+    page.get_by_text("Context and options").click()
+    page.get_by_label("Look for rows on which the answer and its strongest rival differ").check()
+    ask(page)
+    why = page.get_by_label("Why", exact=True)
+    why.get_by_role("heading", name="Rows that tell the answer from its rival").wait_for()
+    results = why.locator(".apart .groups .group")
+    assert results.nth(0).inner_text() != results.nth(1).inner_text()
+    facts = dict(zip(why.locator("dt").all_inner_texts(), why.locator("dd").all_inner_texts(), strict=True))
+    assert facts["Model calls"] == "2"
+    assert int(facts["Tokens read"].replace(",", "")) > 0
+    assert facts["Time"].endswith(" s")
 
 
 NUMBERS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1200) SELECT x FROM n"

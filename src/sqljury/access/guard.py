@@ -35,8 +35,8 @@ _DENIALS: Final = ("is prohibited", "not authorized")  # followed by the name th
 class Guarded(Closing):
     """A ``Database`` that shows the visible part of another one, and refuses queries that read the rest.
 
-    Limits, cancellation and results are those of the wrapped database. ``schema`` is the visible schema. Tables and
-    columns created after this object are not visible.
+    Limits, cancellation and results are those of the wrapped database. ``whole`` is its schema, ``schema`` what is
+    visible of it. Tables and columns created after this object are not visible.
     """
 
     def __init__(self, db: Database, schema: Schema, access: Access) -> None:
@@ -45,7 +45,7 @@ class Guarded(Closing):
         So does a condition on rows that cannot be used.
         """
         default = default_schema(db)
-        self._db = db
+        self._db, self.whole = db, schema
         self._rules = compiled(schema, access, default, read_catalog(db, default))
         self._checker = Checker(self._rules.rules) if access.hides else None
         self.row_rules = access.rows
@@ -130,6 +130,10 @@ class Guarded(Closing):
             return True
         shown = (known.columns for known in self.schema.tables if known.name == table)
         return not any(known.name == column for columns in shown for known in columns)
+
+    def tells(self, text: str) -> bool:
+        """Whether a text names what is hidden."""
+        return tells(text, self._secret)
 
     def close(self) -> None:
         """Close the wrapped database."""

@@ -7,27 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import candidate_tables, case_tables, show, terminal
-from sqljury.cli.options import (
-    AccessOption,
-    AdapterOption,
-    AllowOption,
-    AskedRecipe,
-    BudgetSeconds,
-    CacheOption,
-    DbOption,
-    DenyOption,
-    MaskOption,
-    ModelOption,
-    NotesOption,
-    PrivacyOption,
-    ProjectOption,
-    RowsOption,
-    SeedOption,
-    TimeoutOption,
-    access_of,
-    adapted,
-    allowance,
-)
+from sqljury.cli.groups import AnswerOptions, ViewOptions, grouped
+from sqljury.cli.options import DbOption, NotesOption, ProjectOption
 from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
@@ -54,40 +35,21 @@ _BARS: Final = 60
 COMMANDS: Final = tuple(entry.split()[0] for entry in HELP)
 
 
+@grouped
 def chat(
+    *,
     db: DbOption = None,
     project: ProjectOption = None,
-    recipe: AskedRecipe = None,
-    model: ModelOption = None,
-    adapter: AdapterOption = None,
+    answering: AnswerOptions,
     notes: NotesOption = None,
-    seed: SeedOption = 0,
-    timeout: TimeoutOption = 30.0,
-    budget_seconds: BudgetSeconds = None,
-    cache: CacheOption = True,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
-    privacy: PrivacyOption = None,
+    view: ViewOptions,
 ) -> None:
     """Ask questions at a prompt; names and values are completed, \\help lists the commands."""
     from sqljury.api import Session
-    from sqljury.types import Limits
 
-    target = session_options(
-        db,
-        project,
-        recipe=recipe,
-        model=adapted(model, adapter),
-        access=access_of(access, allow, deny, mask, only_rows),
-        privacy=privacy and privacy.value,
-        notes=notes,
-    )
+    target = session_options(db, project, notes=notes, **answering.target(), **view.target())
     folder = project_for(db, project)
-    limits = Limits(seconds=timeout)
-    with Session(**target, limits=limits, allowance=allowance(budget_seconds, None), seed=seed, cache=cache) as session:
+    with Session(**target, **answering.session()) as session:
         talk = Chat(session, folder, (db or folder.default) if folder else "")
         for line in _typed(talk) if sys.stdin.isatty() else _piped():
             if not talk.take(line):

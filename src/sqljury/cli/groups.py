@@ -10,7 +10,9 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
 
 from sqljury.cli.options import (
     AccessOption,
@@ -34,12 +36,15 @@ from sqljury.cli.options import (
     PrivacyOption,
     ProjectOption,
     QuestionsOption,
+    QueueOption,
     RowsOption,
     SchemaOption,
+    SecondsOption,
     SeedOption,
     SplitOption,
     TimeoutOption,
     WithoutDatabases,
+    WorkersOption,
     access_of,
     adapted,
     allowance,
@@ -47,6 +52,7 @@ from sqljury.cli.options import (
     price_of,
 )
 from sqljury.cli.target import session_options
+from sqljury.llm.privacy import level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +60,8 @@ if TYPE_CHECKING:
     from sqljury.access.rules import Access
     from sqljury.datasets.spider import Example
     from sqljury.llm.ledger import Ledger
+    from sqljury.types import Privacy
+    from sqljury.web.settings import Settings
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,13 +131,25 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SessionOptions:
-    """A database, and how questions about it are answered."""
+class ViewOptions(AccessOptions):
+    """What queries and the model may read, and what of it a model that is a service may get."""
 
-    db: DbOption = None
-    project: ProjectOption = None
-    schema: SchemaOption = None
-    notes: NotesOption = None
+    privacy: PrivacyOption = None
+
+    @property
+    def level(self) -> Privacy | None:
+        """What a service may get, None where no option says it."""
+        return None if self.privacy is None else level(self.privacy.value)
+
+    def target(self) -> dict[str, Any]:
+        """Arguments of ``session_options``; raises ``InputError``."""
+        return {"access": self.rules(), "privacy": self.level}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions:
+    """How questions are answered."""
+
     recipe: AskedRecipe = None
     model: ModelOption = None
     adapter: AdapterOption = None
@@ -137,35 +157,86 @@ class SessionOptions:
     timeout: TimeoutOption = 30.0
     cache: CacheOption = True
     budget_seconds: BudgetSeconds = None
+
+    @property
+    def spec(self) -> str | None:
+        """The model with its adapter; raises ``InputError`` for two adapters."""
+        return adapted(self.model, self.adapter)
+
+    def target(self) -> dict[str, Any]:
+        """Arguments of ``session_options``; raises ``InputError``."""
+        return {"recipe": self.recipe, "model": self.spec}
+
+    def session(self) -> dict[str, Any]:
+        """Arguments of ``Session`` besides recipe and model."""
+        from sqljury.types import Limits
+
+        budget = allowance(self.budget_seconds, None)
+        return {"limits": Limits(seconds=self.timeout), "allowance": budget, "seed": self.seed, "cache": self.cache}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidAnswerOptions(AnswerOptions):
+    """How questions are answered, and what that may cost."""
+
     budget_tokens: BudgetTokens = None
     spending: LimitOptions
-    access: AccessOptions
-    privacy: PrivacyOption = None
+
+    def session(self) -> dict[str, Any]:
+        """Arguments of ``Session`` besides recipe and model; raises ``typer.BadParameter`` for a faulty price."""
+        return {
+            **super().session(),
+            "allowance": allowance(self.budget_seconds, self.budget_tokens),
+            "ledger": self.spending.ledger(),
+            "price": price_of(self.spending.price),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionOptions:
+    """A database, and how questions about it are answered."""
+
+    db: DbOption = None
+    project: ProjectOption = None
+    schema: SchemaOption = None
+    notes: NotesOption = None
+    answering: PaidAnswerOptions
+    view: ViewOptions
 
     def arguments(self, *, examples: str | None = None) -> dict[str, Any]:
         """The arguments of ``Session``; raises what ``session_options`` raises."""
-        from sqljury.types import Limits
-
+        given = {**self.answering.target(), **self.view.target()}
         target = session_options(
-            self.db,
-            self.project,
-            schemas=self.schema,
-            recipe=self.recipe,
-            model=adapted(self.model, self.adapter),
-            access=self.access.rules(),
-            privacy=self.privacy and self.privacy.value,
-            notes=self.notes,
-            examples=examples,
+            self.db, self.project, schemas=self.schema, notes=self.notes, examples=examples, **given
         )
-        return {
-            **target,
-            "limits": Limits(seconds=self.timeout),
-            "allowance": allowance(self.budget_seconds, self.budget_tokens),
-            "cache": self.cache,
-            "ledger": self.spending.ledger(),
-            "price": price_of(self.spending.price),
-            "seed": self.seed,
-        }
+        return {**target, **self.answering.session()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenOptions:
+    """Where a server listens, to whom, and how much it takes on."""
+
+    host: Annotated[str, typer.Option(help="The address to listen on; other than loopback only with --tokens.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any free one.")] = 8000
+    tokens: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A TOML file of tokens with their databases and access rules.")
+    ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name under which clients call this server; repeatable."),
+    ] = None
+    workers: WorkersOption = 4
+    queue: QueueOption = 64
+    seconds: SecondsOption = 300.0
+
+    def settings(self, **more: Any) -> Settings:
+        """The server's settings, not yet checked; ``more`` are further ones."""
+        from sqljury.web.settings import Settings
+
+        names = tuple(self.allow_host or ())
+        return Settings(self.host, self.port, names, self.workers, self.queue, self.seconds, **more)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import (
-    AccessOption,
-    AdapterOption,
-    AllowOption,
-    AskedRecipe,
-    BudgetSeconds,
-    CacheOption,
-    DenyOption,
-    MaskOption,
-    ModelOption,
-    NotesOption,
-    PrivacyOption,
-    ProjectOption,
-    QueueOption,
-    RowsOption,
-    SecondsOption,
-    SeedOption,
-    TimeoutOption,
-    WorkersOption,
-    access_of,
-    adapted,
-    allowance,
-)
+from sqljury.cli.groups import AnswerOptions, ListenOptions, ViewOptions, grouped
+from sqljury.cli.options import NotesOption, ProjectOption, WorkersOption
 from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
@@ -39,7 +19,30 @@ if TYPE_CHECKING:
     from sqljury.web.settings import Settings
 
 
+@dataclass(frozen=True, kw_only=True)
+class HttpListenOptions(ListenOptions):
+    """The same with ``--http`` alone, and for calls of tools."""
+
+    host: Annotated[
+        str, typer.Option(help="With --http: the address to listen on; other than loopback only with --tokens.")
+    ] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --http: the port.")] = 8765
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="With --http: a TOML file of tokens with their databases and rules, as for `serve`."
+        ),
+    ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --http: a name under which clients call this server; repeatable."),
+    ] = None
+    workers: WorkersOption = 8
+
+
+@grouped
 def serve(
+    *,
     db: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,71 +54,30 @@ def serve(
     ] = None,
     project: ProjectOption = None,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, in place of stdio.")] = False,
-    host: Annotated[
-        str, typer.Option(help="With --http: the address to listen on; other than loopback only with --tokens.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --http: the port.")] = 8765,
-    tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="With --http: a TOML file of tokens with their databases and rules, as for `serve`."
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --http: a name under which clients call this server; repeatable."),
-    ] = None,
-    workers: WorkersOption = 8,
-    queue: QueueOption = 64,
-    seconds: SecondsOption = 300.0,
+    listening: HttpListenOptions,
     print_config: Annotated[
         bool,
         typer.Option("--print-config", help="Print the configuration of this server for common clients, and exit."),
     ] = False,
-    recipe: AskedRecipe = None,
-    model: ModelOption = None,
-    adapter: AdapterOption = None,
+    answering: AnswerOptions,
     notes: NotesOption = None,
-    budget_seconds: BudgetSeconds = None,
-    timeout: TimeoutOption = 30.0,
-    seed: SeedOption = 0,
-    cache: CacheOption = True,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
-    privacy: PrivacyOption = None,
+    view: ViewOptions,
 ) -> None:
     """Serve databases to agents by the Model Context Protocol, read-only: on stdin and stdout, or by HTTP."""
     from sqljury.errors import InputError
     from sqljury.mcp.databases import Databases
-    from sqljury.types import Limits
-    from sqljury.web.settings import Settings
 
-    beside = {
-        "recipe": recipe,
-        "model": adapted(model, adapter),
-        "access": access_of(access, allow, deny, mask, only_rows),
-        "privacy": privacy and privacy.value,
-        "notes": notes,
-    }
+    beside = {**answering.target(), "notes": notes, **view.target()}
     described, default = _described(db, project, beside)
-    common = {
-        "limits": Limits(seconds=timeout),
-        "allowance": allowance(budget_seconds, None),
-        "seed": seed,
-        "cache": cache,
-    }
-    if not http and (tokens is not None or allow_host):
-        raise InputError(f"{'--tokens' if tokens is not None else '--allow-host'} is for --http; add that")
-    settings = Settings(host, port, tuple(allow_host or ()), workers, queue, seconds)
+    tokens, settings = listening.tokens, listening.settings()
     if http:
         settings.check(tokens=tokens is not None)
+    elif tokens is not None or settings.hosts:
+        raise InputError(f"{'--tokens' if tokens is not None else '--allow-host'} is for --http; add that")
     if print_config:
         _print_config(db or [], project, settings if http else None, tokens)
         return
-    _serve(Databases(described, default, **common), settings, http=http, tokens=tokens)
+    _serve(Databases(described, default, **answering.session()), settings, http=http, tokens=tokens)
 
 
 def _serve(opened: Databases, settings: Settings, *, http: bool, tokens: str | None) -> None:
@@ -169,11 +131,19 @@ def _allowed(file: str, databases: Databases) -> Callable[[str], tuple[str, Data
 
 
 def _try(databases: Databases) -> None:
-    """Open every database now, so that a wrong path is told to who starts the server."""
+    """Open every database now, so that a wrong path, and notes that do not fit, are told to who starts the server."""
     from sqljury.context import silent
+    from sqljury.errors import NotesError
+    from sqljury.schema.introspect import introspect
+    from sqljury.schema.notes import bind
+    from sqljury.stages.prepare import visible
 
     for name in databases.names:
-        databases.session(name, silent)
+        session = databases.session(name, silent)
+        try:
+            bind(introspect(session.database), visible(session.database, session.notes))
+        except NotesError as error:
+            raise NotesError(f"{name}: {error}") from None
 
 
 def _described(

@@ -10,37 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import (
-    AccessOption,
-    AdapterOption,
-    AllowOption,
-    AskedRecipe,
-    BudgetSeconds,
-    BudgetTokens,
-    CacheOption,
-    DenyOption,
-    ExamplesOption,
-    MaskOption,
-    MaxCalls,
-    MaxTokens,
-    MaxUsd,
-    ModelOption,
-    PriceOption,
-    PrivacyOption,
-    ProjectOption,
-    QueueOption,
-    RowsOption,
-    SchemaOption,
-    SecondsOption,
-    SeedOption,
-    TimeoutOption,
-    WorkersOption,
-    access_of,
-    adapted,
-    allowance,
-    ledger,
-    price_of,
-)
+from sqljury.cli.groups import ListenOptions, PaidAnswerOptions, ViewOptions, grouped
+from sqljury.cli.options import ExamplesOption, ProjectOption, SchemaOption
 from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
@@ -48,9 +19,13 @@ if TYPE_CHECKING:
 
     from sqljury.api import Session
     from sqljury.web.databases import Served
+    from sqljury.web.settings import Settings
+    from sqljury.web.walls import Walls
 
 
+@grouped
 def serve(
+    *,
     db: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,27 +36,14 @@ def serve(
         ),
     ] = None,
     project: ProjectOption = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; other than loopback only with --tokens.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any free one.")] = 8000,
-    tokens: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A TOML file of tokens with their databases and access rules.")
-    ] = None,
+    listening: ListenOptions,
     new_token: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Print a new token and its entry for the file of tokens, and exit."),
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A name under which clients call this server; repeatable."),
-    ] = None,
     https: Annotated[
         bool, typer.Option("--https", help="Clients connect by TLS through a proxy; cookies are marked as secure.")
     ] = False,
-    workers: WorkersOption = 4,
-    queue: QueueOption = 64,
-    seconds: SecondsOption = 300.0,
     rows: Annotated[int, typer.Option(min=1, help="The most rows of a result in JSON; downloads have all.")] = 1_000,
     schema: SchemaOption = None,
     notes: Annotated[
@@ -90,25 +52,9 @@ def serve(
             metavar="[NAME=]PATH", help="Notes on a database, as NAME=PATH if there are several databases; repeatable."
         ),
     ] = None,
-    recipe: AskedRecipe = None,
-    model: ModelOption = None,
-    adapter: AdapterOption = None,
-    seed: SeedOption = 0,
-    timeout: TimeoutOption = 30.0,
-    cache: CacheOption = True,
+    answering: PaidAnswerOptions,
     examples: ExamplesOption = None,
-    budget_seconds: BudgetSeconds = None,
-    budget_tokens: BudgetTokens = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_usd: MaxUsd = None,
-    price: PriceOption = None,
-    access: AccessOption = None,
-    allow: AllowOption = None,
-    deny: DenyOption = None,
-    mask: MaskOption = None,
-    only_rows: RowsOption = None,
-    privacy: PrivacyOption = None,
+    view: ViewOptions,
 ) -> None:
     """Serve the page and the HTTP API; Ctrl-C ends it after the running questions."""
     if new_token is not None:
@@ -119,54 +65,38 @@ def serve(
     try:
         from sqljury.web.app import create
         from sqljury.web.databases import Databases
-        from sqljury.web.running import WebServer, listen
-        from sqljury.web.settings import Settings
         from sqljury.web.tokens import Tokens
     except ImportError as error:
         raise MissingExtraError(error.name or "fastapi", "serve") from None
     from sqljury.api import Session
-    from sqljury.types import Limits
 
     folder = project_for(None, project) if project is not None or not db else None
     db = db or list(folder.names if folder else ())
     if not db:
         raise InputError("there is no database to serve; give --db, or work in a folder with sqljury.toml")
-    settings = Settings(
-        host=host,
-        port=port,
-        hosts=tuple(allow_host or ()),
-        workers=workers,
-        queue=queue,
-        seconds=seconds,
-        rows=rows,
-        https=https,
-    )
-    settings.check(tokens=tokens is not None)
+    settings = listening.settings(rows=rows, https=https)
+    settings.check(tokens=listening.tokens is not None)
     with ExitStack() as stack:
         served = _opened(stack, db, project, schema or [], notes or [])
-        known = Tokens.load(tokens, list(served)) if tokens is not None else None
-        opened = partial(
-            Session,
-            examples=examples,
-            limits=Limits(seconds=timeout),
-            allowance=allowance(budget_seconds, budget_tokens),
-            cache=cache,
-            ledger=ledger(max_calls, max_tokens, max_usd),
-            price=price_of(price),
-            seed=seed,
-            together=workers,
-        )
-        served = _with_bases(stack, served, opened, recipe, adapted(model, adapter))
-        if privacy is not None:
-            served = {name: replace(one, privacy=privacy.value) for name, one in served.items()}
+        known = Tokens.load(listening.tokens, list(served)) if listening.tokens is not None else None
+        opened = partial(Session, examples=examples, together=settings.workers, **answering.session())
+        served = _with_bases(stack, served, opened, answering.recipe, answering.spec)
+        if view.privacy is not None:
+            served = {name: replace(one, privacy=view.level) for name, one in served.items()}
         base = next(one.base for one in served.values() if one.base is not None)
-        databases = Databases(base, served, access_of(access, allow, deny, mask, only_rows))
-        app = create(databases, settings, known)
-        terminal.note(f"databases: {', '.join(served)}")
-        with listen(settings) as listening:
-            at = listening.getsockname()[1]
-            terminal.note(f"listening on http://{f'[{host}]' if ':' in host else host}:{at}/ (Ctrl-C ends it)")
-            WebServer(app).run([listening])
+        _run(create(Databases(base, served, view.rules()), settings, known), settings, list(served))
+
+
+def _run(app: Walls, settings: Settings, names: list[str]) -> None:
+    """Listen, say where, and answer until interrupted."""
+    from sqljury.web.running import WebServer, listen
+
+    terminal.note(f"databases: {', '.join(names)}")
+    with listen(settings) as listening:
+        at = listening.getsockname()[1]
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        terminal.note(f"listening on http://{host}:{at}/ (Ctrl-C ends it)")
+        WebServer(app).run([listening])
 
 
 def _new_token(name: str, targets: list[str]) -> None:

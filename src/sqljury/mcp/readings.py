@@ -1,4 +1,7 @@
-"""When two readings of a question compete, the user is asked which is meant, by the client's elicitation."""
+"""When two readings of a question compete, the user is asked which is meant, by the client's elicitation.
+
+They are called by what they take words of the question to mean where that is known, otherwise by their queries.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pydantic import BaseModel
 
 from sqljury.sql.text import remark
 from sqljury.stages.select.base import representative
-from sqljury.types import Answer, Result, serialize
+from sqljury.types import Answer, serialize
 
 SHARE: Final = 0.5
 """Of the answer's votes: a reading with fewer is dissent, and nobody is bothered with it."""
@@ -28,7 +31,15 @@ class Reading(BaseModel):
     reading: Literal["1", "2"]
 
 
-def rival(answer: Answer) -> int | None:
+def competing(answer: Answer) -> tuple[Answer, Answer] | None:
+    """The answer by each of two readings; None where no other competes with its own."""
+    if answer.readings:
+        return answer.read_as(0), answer.read_as(1)
+    group = _rival(answer)
+    return None if group is None else (answer, _read_otherwise(answer, group))
+
+
+def _rival(answer: Answer) -> int | None:
     """The group that competes with the answer's: rows tell the two apart, and it has a good share of votes."""
     if answer.verified is None or answer.verified.outcome != "differ" or answer.choice is None:
         return None
@@ -37,8 +48,8 @@ def rival(answer: Answer) -> int | None:
     return answer.verified.rival if other >= SHARE * own else None
 
 
-async def meant(answer: Answer, group: int, context: Context[Any, Any]) -> Answer | InputRequiredResult | None:
-    """The answer in the reading that the user chose; None if the client cannot ask, or the user does not say.
+async def meant(answers: tuple[Answer, Answer], context: Context[Any, Any]) -> Answer | InputRequiredResult | None:
+    """The answer by the reading that the user chose; None if the client cannot ask, or the user does not say.
 
     To a client of the newer protocol the question is returned, and its answer comes with the next call.
     """
@@ -46,7 +57,7 @@ async def meant(answer: Answer, group: int, context: Context[Any, Any]) -> Answe
     elicitation = None if capabilities is None else capabilities.elicitation
     if elicitation is None or (elicitation.form is None and elicitation.url is not None):
         return None
-    message = _question(answer, group)
+    message = _question(answers)
     version = context.protocol_version
     if version is not None and is_version_at_least(version, _INPUT_REQUIRED):
         given = (context.input_responses or {}).get(_KEY)
@@ -58,24 +69,30 @@ async def meant(answer: Answer, group: int, context: Context[Any, Any]) -> Answe
     else:
         reply = await context.elicit(message, Reading)
         number = reply.data.reading if reply.action == "accept" else None
-    return {"1": answer, "2": _read_otherwise(answer, group)}.get(str(number))
+    return dict(zip(("1", "2"), answers, strict=True)).get(str(number))
 
 
-def _question(answer: Answer, group: int) -> str:
-    other = answer.candidates[representative(answer.candidates, group)]
-    results = Result(answer.columns, answer.rows, answer.truncated), other.result
+def _question(answers: tuple[Answer, Answer]) -> str:
+    said = answers[0].readings
+    begin = (
+        f"{said[0].words!r} can be read in two ways. Which is meant?"
+        if said
+        else f"Two readings of {answers[0].question.text[:_CHARS]!r} differ. Which is meant?"
+    )
     lines = [
-        f"{number}: {_summary(result)} - {serialize.one_line(sql, answer.dialect)[:_CHARS]}"
-        for number, sql, result in zip((1, 2), (answer.sql, other.sql), results, strict=True)
+        f"{number}: {_summary(one)} - "
+        f"{one.readings[0].meaning if said else serialize.one_line(one.sql, one.dialect)[:_CHARS]}"
+        for number, one in enumerate(answers, 1)
     ]
-    return "\n".join((f"Two readings of {answer.question.text[:_CHARS]!r} differ. Which is meant?", *lines))
+    return "\n".join((begin, *lines))
 
 
-def _summary(result: Result) -> str:
+def _summary(answer: Answer) -> str:
     """A single value itself, otherwise how many rows there are."""
-    if len(result.rows) == 1 and len(result.rows[0]) == 1:
-        return remark(str(result.rows[0][0]), _CHARS)
-    return f"{len(result.rows)} row{'' if len(result.rows) == 1 else 's'}"
+    rows = answer.rows
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return remark(str(rows[0][0]), _CHARS)
+    return f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
 
 
 def _read_otherwise(answer: Answer, group: int) -> Answer:

@@ -9,7 +9,7 @@ from sqljury.schema.describe import Description
 from sqljury.schema.render import render
 from sqljury.stages.check import Checked
 from sqljury.stages.select.base import representatives
-from sqljury.types import Answer, Result, Row, Tried, serialize
+from sqljury.types import Answer, Reading, Result, Row, Tried, serialize
 from sqljury.types.schema import only_tables
 from sqljury.values.objects import Found
 
@@ -42,9 +42,16 @@ def answer(given: Answer, database: str) -> dict[str, Any]:
         "agreeing": _agreeing(given),
         "abstained": None if given.abstention is None else given.abstention.reason,
         "remarks": list(given.remarks),
+        **({"readings": [_reading(one) for one in given.readings]} if given.readings else {}),
         "dissent": list(_dissent(given)),
         "distinguishing": None if given.verified is None else _distinguishing(given.verified.test),
     }
+
+
+def _reading(given: Reading) -> dict[str, Any]:
+    """What a reading takes words of the question to mean, and what it gives."""
+    rows = result(Result(given.columns, given.rows, given.truncated), FEW)
+    return {"words": given.words, "meaning": given.meaning, "sql": given.sql, **rows}
 
 
 def checked(found: Checked) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from sqljury.errors import InputError, NoAnswerError, SqljuryError
 from sqljury.mcp import readings, replies
 from sqljury.mcp.databases import Databases
 from sqljury.parallel.jobs import BusyError, EndingError, Following, Jobs, OverdueError
+from sqljury.stages.prepare import visible
 from sqljury.types import Answer
 
 MAX_TEXT: Final = 20_000
@@ -165,8 +166,8 @@ class Tools:
             self._answered[key] = answer
             while len(self._answered) > ANSWERS:
                 self._answered.popitem(last=False)
-        group = readings.rival(answer)
-        chosen = None if group is None else await readings.meant(answer, group, context)
+        competing = readings.competing(answer)
+        chosen = None if competing is None else await readings.meant(competing, context)
         if isinstance(chosen, InputRequiredResult):
             return chosen
         reply = replies.answer(chosen or answer, self._databases.name(database))
@@ -224,7 +225,8 @@ class Tools:
             text, left_out = replies.schema(self._databases.describe(database, session), tables)
             if not text.strip() and not left_out:
                 raise ToolError(f"no such table: {', '.join(tables)[:200]}; search_objects finds names")
-            terms = [f"-- {term}: {meaning}" for term, meaning in (*session.notes.glossary, *session.notes.formulas)]
+            notes = visible(session.database, session.notes)
+            terms = [f"-- {term}: {meaning}" for term, meaning in (*notes.glossary, *notes.formulas)]
             return "\n".join((text, *(" ".join(term.split()) for term in terms))), left_out
 
         return await self._run(work, database)

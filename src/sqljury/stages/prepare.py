@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final, cast
 
 from sqljury import prompts
-from sqljury.access.guard import skip
+from sqljury.access.guard import Guarded, skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.db.contents import Content, content
@@ -231,9 +231,27 @@ def known(
     schema = now.get("schema", lambda: known_schema(db, progress, cancel))
     if notes == NO_NOTES:
         return schema, notes
-    bound = now.get(("bound", notes), lambda: bind(schema, notes))
+    bound = now.get(("bound", notes), lambda: bind(schema, visible(db, notes)))
     _warn(bound.unmatched)
     return now.get(("merged", notes), lambda: merge(schema, bound)), bound
+
+
+def visible(db: Database, notes: Notes) -> Notes:
+    """The notes without those on what access rules hide: descriptions, joins, and formulas that name it.
+
+    Raises ``NotesError`` for a table or column that the database does not have at all.
+    """
+    if not isinstance(db, Guarded) or notes == NO_NOTES:
+        return notes
+    shown = {(table.name, name) for table in db.schema.tables for name in ("", *(one.name for one in table.columns))}
+    bound = bind(db.whole, notes)
+    return replace(
+        bound,
+        items=tuple(item for item in bound.items if (item.table, item.column) in shown),
+        joins=tuple(join for join in bound.joins if all(end in shown for pair in join.pairs for end in pair)),
+        formulas=tuple((name, formula) for name, formula in bound.formulas if not db.tells(formula)),
+        unmatched=tuple(message for message in bound.unmatched if not db.tells(message)),
+    )
 
 
 def _searched(question: Question) -> str:

@@ -187,11 +187,12 @@ class CheckedOut(BaseModel):
 
 
 class DatabaseOut(BaseModel):
-    """A database that may be asked about."""
+    """A database that may be asked about; `privacy` is what a model service gets of it, null where none is asked."""
 
     name: str
     engine: str
     dialect: str
+    privacy: Literal["schema", "values", "rows"] | None
 
 
 class DatabasesOut(BaseModel):

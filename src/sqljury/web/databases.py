@@ -114,6 +114,12 @@ class Databases(Closing):
             raise UnknownDatabaseError(given)
         return given
 
+    def shares(self, name: str) -> Privacy | None:
+        """The most of a database's content that models outside of this process get; None where all are in it."""
+        served = self.served[name]
+        shared = (served.base or self._base).pipeline.shares
+        return shared if shared is None or served.privacy is None else served.privacy
+
     def session(self, client: Client, name: str) -> Session:
         """The session on one of the client's databases; it may read the database's catalogue."""
         key = self._key(client, name)

@@ -27,10 +27,12 @@ VALUE_CHARS: Final = 500
     tags=["databases"],
 )
 async def databases(server: TheServer, client: TheClient) -> Response:
-    """Their names and engines."""
-    served = server.databases.served
-    names = server.databases.names(client)
-    listed = [{"name": name, "engine": served[name].engine, "dialect": served[name].database.dialect} for name in names]
+    """Their names and engines, and what a model service gets of each."""
+    listed = []
+    for name in server.databases.names(client):
+        served = server.databases.served[name]
+        said = {"engine": served.engine, "dialect": served.database.dialect}
+        listed.append({"name": name, **said, "privacy": server.databases.shares(name)})
     return Json({"databases": listed})
 
 

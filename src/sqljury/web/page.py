@@ -68,7 +68,8 @@ async def home(request: Request, server: TheServer) -> Response:
     if client is None:
         return RedirectResponse("/login", 303)
     served = server.databases.served
-    databases = [(name, served[name].engine) for name in server.databases.names(client)]
+    shares = server.databases.shares
+    databases = [(name, served[name].engine, shares(name) or "local") for name in server.databases.names(client)]
     limits = {"question": bodies.QUESTION_CHARS, "evidence": bodies.EVIDENCE_CHARS}
     return _rendered(
         "ask.html", databases=databases, client=client.name if server.tokens is not None else "", limits=limits

@@ -17,6 +17,14 @@ function showThread() {
   chip.replaceChildren(el("span", { class: "quiet small follows" }, `You can follow up on “${last}”`), drop);
 }
 
+/** What a model gets of a database, by its privacy: said before anything is asked. */
+const GETS = {
+  local: "The model runs on this server: nothing of this database leaves it.",
+  schema: "The model is a service: it gets names and types of this database, no values and no rows.",
+  values: "The model is a service: it gets names, types and single values of this database, no rows.",
+  rows: "The model is a service: it gets names, types, values and some rows of this database.",
+};
+
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The stages of a question as they pass, with the candidates as they come. */
@@ -25,8 +33,13 @@ function progressCard(question) {
   const clock = el("span", { class: "quiet small" }, "0.0 s"), began = performance.now();
   const card = el("section", { class: "card", "aria-label": "Progress", "aria-busy": "true" },
     el("header", {}, el("h2", {}, question), el("div", { class: "tools" }, clock, el("button", { class: "link", type: "button", onclick: () => running?.abort() }, "Stop"))), steps, coming);
-  const timer = setInterval(() => { clock.textContent = seconds((performance.now() - began) / 1000); }, 100);
   const items = new Map();
+  let at = null;  // the stage under way
+  const passed = (since) => seconds((performance.now() - since) / 1000);
+  const timer = setInterval(() => {
+    clock.textContent = passed(began);
+    if (at) at.when.textContent = passed(at.since);
+  }, 100);
 
   function stage(name, detail) {
     const kind = name.startsWith("looking for keys") ? "looking for keys" : name.startsWith("indexing") ? "indexing values" : name;
@@ -39,11 +52,11 @@ function progressCard(question) {
       items.set(kind, { li, label, when, since: performance.now() });
       steps.append(li);
     }
-    const item = items.get(kind);
-    item.li.classList.add("now");
-    item.label.textContent = capital(kind) + (detail ? ` (${detail})` : "");
-    item.when.textContent = seconds((performance.now() - began) / 1000);
-    say(item.label.textContent);
+    at = items.get(kind);
+    at.li.classList.add("now");
+    at.label.textContent = capital(kind) + (detail ? ` (${detail})` : "");
+    at.when.textContent = passed(at.since);
+    say(at.label.textContent);
   }
 
   function heard(kind, data) {
@@ -168,6 +181,7 @@ async function changed() {
   try { localStorage.setItem("database", name); } catch { /* storage may be closed to pages */ }
   thread = [];
   showThread();
+  $("privacy").textContent = GETS[picker.selectedOptions[0].dataset.privacy];
   await showSchema(name, (value) => { box.value = `${box.value.trimEnd()} ${value}`.trimStart(); box.focus(); });
   if (picker.value === name && !running && !view.querySelector(".card")) ideas(await schemaOf(name).catch(() => null));
 }

@@ -83,7 +83,7 @@ const SHARED = { schema: "names and types only", values: "names, types and singl
 
 function cost(answer) {
   const { calls, prompt_tokens: read, completion_tokens: written, cached_tokens: cached, seconds: took } = answer.cost;
-  const facts = [["Time", seconds(took)], ["Model calls", calls], ["Tokens read", read.toLocaleString("en") + (cached ? ` (${cached.toLocaleString("en")} cached)` : "")], ["Tokens written", written.toLocaleString("en")], ["A service may see", SHARED[answer.privacy] ?? "nothing: the model runs here"], ["Request", answer.id]];
+  const facts = [["Time", seconds(took)], ["Model calls", calls], ["Tokens read", read.toLocaleString("en") + (cached ? ` (${cached.toLocaleString("en")} cached)` : "")], ["Tokens written", written.toLocaleString("en")], ["A service may see", SHARED[answer.privacy] ?? "nothing, the model is local"], ["Request", answer.id]];
   return el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { class: name === "Request" ? "id" : null }, value))));
 }
 
