@@ -323,9 +323,12 @@ def choose(
 ) -> Answer:
     """The best of several queries for one question: a ``Session`` for a single call, which takes what that takes.
 
-    With ``model="none"`` no model is asked. For prediction files see ``sqljury.bench.given``. Raises what ``Session``
-    and ``Session.choose`` raise.
+    A model that is named is asked for its ``opinion`` too, by default as the recipe has it. With ``model="none"`` no
+    model is asked. For prediction files see ``sqljury.bench.given``. Raises what ``Session`` and ``Session.choose``
+    raise.
     """
+    if not opinion and session.get("model") is None:
+        opinion = "none"
     chosen_by: dict[str, Any] = {"selector": selector, "weights": weights, "votes": votes, "opinion": opinion}
     with Session(database, recipe=recipe, **session) as opened:
         return opened.choose(question, queries, evidence=evidence, **chosen_by)

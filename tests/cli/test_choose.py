@@ -202,20 +202,21 @@ def test_a_model_votes_where_systems_disagree(start: Start, files: list[str | Pa
     assert code == 2
     assert "recipe.select.opinion" in error
     arguments[-1] = tmp_path / "votes"
-    code, lines, error = choosing()
+    code, lines, error = choosing("--opinion", "votes")
     assert (code, lines[1]) == (0, "SELECT DISTINCT name FROM animal")
     assert "1 of A, 1 of B" in error
     assert "fake was asked on 1 questions, where these disagree or do not run" in error
-    arguments[-1] = tmp_path / "none"
-    code, lines, error = choosing("--opinion", "none")
-    assert (code, lines[1]) == (0, "SELECT id FROM animal")
-    assert "asked" not in error
+    for opinion in ((), ("--opinion", "none")):  # no model is named, or no opinion is wanted
+        arguments[-1] = tmp_path / f"none{len(opinion)}"
+        code, lines, error = choosing(*opinion)
+        assert (code, lines[1]) == (0, "SELECT id FROM animal")
+        assert "asked" not in error
     (tmp_path / "A.txt").write_text("SELECT 1\nSELECT id FROM animal\n")
     out.unlink()
     arguments[-1] = tmp_path / "few"
-    code, lines, error = choosing("--max-calls", "1", "--no-cache")
+    code, lines, error = choosing("--opinion", "votes", "--max-calls", "1", "--no-cache")
     assert (code, lines) == (6, [])
-    code, lines, error = choosing("--no-cache")
+    code, lines, error = choosing("--opinion", "votes", "--no-cache")
     assert (code, len(lines)) == (0, 2)
     assert "1 of 2 answers are there; continuing" in error
 

@@ -98,7 +98,8 @@ OpinionOption = Annotated[
     typer.Option(
         "--opinion",
         help="Where the systems disagree, the model writes a query too, which only votes, or may be chosen as a "
-        "candidate; none asks for no query. By default as the recipe has it: votes in `choose`.",
+        "candidate; none asks for no query. By default none without --model, else as the recipe has it: votes in "
+        "`choose`.",
     ),
 ]
 AnswerForm = Annotated[Output, typer.Option(help="The output format of one question's answer.")]
@@ -143,7 +144,7 @@ def choose(
 ) -> None:
     """Choose the best query for each question among those of several systems.
 
-    Where they disagree, a query of the model votes too; --model none asks no model.
+    With --model, a query of that model votes too where they disagree.
     """
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
@@ -152,7 +153,7 @@ def choose(
     _check_answer(single, {"--evidence": evidence, "--explain": explain, "--output": output is not Output.TABLE})
     settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
     settings |= {"privacy": privacy.value if privacy else "rows", "weights": weights}
-    settings |= {"opinion": opinion.value if opinion else "", "price": price_of(price)}
+    settings |= {"opinion": opinion.value if opinion else "" if model else "none", "price": price_of(price)}
     settings["ledger"] = ledger(max_calls, max_tokens, max_usd)
     if any(single.values()):
         answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
