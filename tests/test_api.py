@@ -101,8 +101,13 @@ def test_describe_needs_no_model(path: Path, tmp_path: Path) -> None:
     found = sqljury.describe(path, access=Access(deny=("*.salary",)), progress=steps.append)
     assert [column.name for column in found.schema.tables[0].columns] == ["id", "name", "height"]
     assert steps
-    with pytest.raises(NotesError, match="no column of person called 'salary'"):
+    hidden = sqljury.describe(path, access=Access(deny=("*.salary",)), notes=notes)
+    assert [column.comment for column in hidden.schema.tables[0].columns] == ["", "", "in centimetres"]
+    assert "salary" not in str(hidden.to_dict()), "what the rules hide is left out of the notes too"
+    notes.write_text("tables: {person: {columns: {weight: in kilograms}}}")
+    with pytest.raises(NotesError, match="no column of person called 'weight'"):
         sqljury.describe(path, access=Access(deny=("*.salary",)), notes=notes)
+    notes.write_text("tables: {person: {columns: {height: in centimetres}}}\nnot_joins: [person.id = person.salary]")
     with Session(path, recipe="fast", model=FakeModel([TALL]), notes=notes) as session:
         described = session.describe()
         assert described == sqljury.describe(path, notes=notes)

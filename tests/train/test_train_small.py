@@ -23,7 +23,7 @@ from sqljury.train.settings import MODULES, Settings, read_settings
 
 MODEL = "smollm2-135m"
 SETTINGS = Settings(
-    "generator", MODEL, lora_r=8, lora_alpha=32, max_steps=12, learning_rate=1e-3, held_out=0.0, memory_gb=2.0
+    "generator", MODEL, lora_r=8, lora_alpha=32, max_steps=12, learning_rate=1e-3, held_out=0.0, memory_gb=3.0
 )
 LEARNT = {"How many ships?": "seven blue whales", "Who sails?": "no one at night", "Where to?": "port 99", "Why?": "Ah"}
 

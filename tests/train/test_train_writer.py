@@ -213,7 +213,7 @@ def test_one_command_from_questions_to_a_measured_adapter(
     recipe, out = tmp_path / "greedy.toml", tmp_path / "out"
     recipe.write_text(GREEDY)
     own.write_text("".join(own.read_text().splitlines(keepends=True)[:4]))  # the model takes seconds for each
-    options = ("--model", SMALL, "--recipe", str(recipe), "--memory", "2GB", "--epochs", "1", "--lora-r", "4")
+    options = ("--model", SMALL, "--recipe", str(recipe), "--memory", "3GB", "--epochs", "1", "--lora-r", "4")
     assert _guarded(command(own, benchmark_folder, out, *options)) == 0
     shown, noted = capsys.readouterr()
     assert "1 questions in both runs" in shown

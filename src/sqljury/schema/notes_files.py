@@ -124,6 +124,8 @@ def _tree(text: str, name: str) -> Node:
             tree.take(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
+        if "nesting depth" in str(error.problem):  # some versions of the parser have a limit of their own
+            raise tree.too_deep(line) from None
         raise NotesError(f"notes {name}: line {line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError:
         raise NotesError(f"notes {name}: not valid YAML: it has characters that are not allowed in text") from None
@@ -151,7 +153,7 @@ class _Tree:
             self._add(Node(event.value, line, is_null=bare))
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
             if len(self._open) >= YAML_DEPTH:
-                raise self._error(line, f"is nested deeper than {YAML_DEPTH} levels; see docs/schema.md for the form")
+                raise self.too_deep(line)
             node = Node({} if kind == "MappingStartEvent" else [], line)
             self._add(node)
             self._open.append(node)
@@ -178,6 +180,10 @@ class _Tree:
             if node.value in parent:
                 raise self._error(node.line, f"has the key {node.value[:80]!r} a second time; merge the two")
             self._keys[-1] = node.value
+
+    def too_deep(self, line: int) -> NotesError:
+        """The error for more levels than any notes have."""
+        return self._error(line, f"is nested deeper than {YAML_DEPTH} levels; see docs/schema.md for the form")
 
     def _error(self, line: int, problem: str) -> NotesError:
         return NotesError(f"notes {self.name}: line {line}: {problem}")
