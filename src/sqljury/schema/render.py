@@ -212,8 +212,8 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
     found = {}
     references = {name for key in table.foreign_keys for name in key.columns}
     for column in table.columns:
-        told = style.only_telling and (column.name in references or is_date(column.type))
-        if told or column.name not in sample.columns:
+        known = style.only_telling and (column.name in references or is_date(column.type))
+        if known or column.name not in sample.columns:
             continue
         index = sample.columns.index(column.name)
         if style.apart:

@@ -64,11 +64,7 @@ def whole_days(tree: exp.Query, asked: Asked) -> Change | None:
                 changed = True
                 times.replace(exp.Date(this=times.copy()))
                 break
-    return (
-        Change("a day without a time is its midnight, and times later on that day count as after it")
-        if changed
-        else None
-    )
+    return Change("a day without a time is its midnight: times later that day count as after it") if changed else None
 
 
 def _has_times(column: exp.Expr, asked: Asked) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
+from sqljury.sql.provenance.sources import conjuncts
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import outside_queries
 
@@ -46,10 +47,9 @@ def _is_inner(select: exp.Select) -> bool:
 
 def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
     """The alias of a table of which WHERE wants a column to be NULL that no row of the join has as NULL."""
-    where = select.args.get("where")
     equated = {side.sql() for join in select.args.get("joins") or () for side in join.find_all(exp.Column)}
-    for condition in where.this.flatten() if where is not None and isinstance(where.this, exp.And) else _only(where):
-        column = condition.this if isinstance(condition, exp.Is) and _is_null(condition.expression) else None
+    for condition in conjuncts(select.args.get("where")):
+        column = condition.this if _wants_null(condition) else None
         known = held(column, asked.schema)
         if column is None or known is None:
             continue
@@ -57,14 +57,6 @@ def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
             owned = owner(column, asked.schema)
             return owned[0] if owned is not None else None
     return None
-
-
-def _only(where: exp.Expr | None) -> list[exp.Expr]:
-    return [] if where is None else [where.this]
-
-
-def _is_null(node: exp.Expr | None) -> bool:
-    return isinstance(node, exp.Null)
 
 
 def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
@@ -122,10 +114,7 @@ def _count_matches(select: exp.Select, join: exp.Join) -> None:
 
 def _move_conditions(select: exp.Select, join: exp.Join, asked: Asked) -> None:
     """Move conditions on the joined table alone from WHERE to ON, but for those that want its columns to be NULL."""
-    where, alias = select.args.get("where"), join.alias_or_name.lower()
-    if where is None:
-        return
-    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    alias, parts = join.alias_or_name.lower(), conjuncts(select.args.get("where"))
     moved = [part for part in parts if _is_on(part, alias, asked) and not _wants_null(part)]
     if moved:
         join.set("on", exp.and_(join.args["on"].copy(), *(part.copy() for part in moved), wrap=False))
@@ -139,4 +128,4 @@ def _is_on(condition: exp.Expr, alias: str, asked: Asked) -> bool:
 
 
 def _wants_null(condition: exp.Expr) -> bool:
-    return isinstance(condition, exp.Is) and _is_null(condition.expression)
+    return isinstance(condition, exp.Is) and isinstance(condition.expression, exp.Null)
