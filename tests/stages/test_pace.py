@@ -5,13 +5,18 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
+from sqljury.budget import Budget
+from sqljury.context import Context
+from sqljury.llm.base import Reply
 from sqljury.llm.fake import Call
 from sqljury.recipes import BudgetPart, GeneratePart, Recipe, SelectPart, StopPart
-from sqljury.stages.pace import plan
+from sqljury.stages.pace import plan, rate
+from sqljury.types import Cost
 
 CHASE = recipes.load("chase").generate
 
@@ -94,3 +99,33 @@ def test_each_query_has_an_order_of_its_own_but_on_this_machine(path: Path) -> N
     assert len({call.sampling.seed for call in service.calls}) == 4
     assert [call.prompt for call in again.calls] == [call.prompt for call in service.calls]
     assert [call.n for call in local.calls] == [4]
+
+
+def test_the_time_for_judging_is_for_writing_while_there_is_nothing_to_judge(path: Path) -> None:
+    parts = tuple(GeneratePart("divide", 1, 0.5, max_tokens=350) for _ in range(6))
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(100.0, 0.5, agree=9), select=SelectPart("consistency"))
+
+    def written(*queries: str) -> int:
+        given = iter([*queries, *["SELECT 9"] * len(parts)])
+
+        class Slow(Local):
+            def complete(self, *args: Any, **options: Any) -> Reply:
+                reply = super().complete(*args, **options)
+                cost = replace(reply.cost, completion_tokens=350, prompt_tokens=0, seconds=20.0)
+                return replace(reply, cost=cost, ahead=20.0)
+
+        with connect(path) as db:
+            return len(Pipeline(recipe, Slow(lambda _call: next(given))).answer(Question("Which?"), db).candidates)
+
+    assert written("SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1") > written("SELECT 1", "SELECT 2")
+    assert written("SELECT nothing", "SELECT nothing", "SELECT 1") > written("SELECT 1", "SELECT 2")
+
+
+def test_what_was_read_is_no_slowness_of_writing(path: Path) -> None:
+    budget = Budget()
+    with connect(path) as db:
+        context = Context(db, Local("SELECT 1"), budget=budget)
+        assert rate(context) == 10.0
+        with budget.step("1 divide"):
+            budget.charge(Cost(1, prompt_tokens=1300, completion_tokens=100, cached_tokens=100, seconds=50.0))
+        assert rate(context) == pytest.approx((100 + 1200 / 3) / 50)

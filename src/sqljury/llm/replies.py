@@ -23,7 +23,12 @@ _WRITE = re.compile(
 )
 _ASSIGNS = re.compile(r"^[A-Za-z_]\w* *=(?!=)", re.MULTILINE)
 _PROSE = re.compile(r"\s*[A-Z][a-z]+ [a-z]+ ")
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
+_TOKEN = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/"
+    r"|(?P<end>;|\n[ \t]*[A-Z][a-z]+(?: [a-z]+){0,3}:(?=\s))",
+    re.DOTALL,
+)
+"""What may hold anything, and what ends a query: a semicolon, or a line with a heading ("Simplify: ...")."""
 
 
 def extract_sql(reply: str) -> str:
@@ -66,9 +71,10 @@ def is_write(sql: str) -> bool:
 
 
 def _first(text: str) -> str:
-    """Up to a semicolon that stands in no text, name or comment, or to a blank line that prose follows."""
-    semicolon = next((token.start() for token in _TOKEN.finditer(text) if token[0] == ";"), len(text))
-    paragraphs = re.split(r"\n\s*\n", text[:semicolon].strip())
+    """Up to its end as ``_TOKEN`` has it, outside texts, names and comments, or to a blank line that prose follows."""
+    text = text.strip()
+    end = next((token.start() for token in _TOKEN.finditer(text) if token["end"]), len(text))
+    paragraphs = re.split(r"\n\s*\n", text[:end].strip())
     kept = paragraphs[:1]
     for paragraph in paragraphs[1:]:
         if _PROSE.match(paragraph):

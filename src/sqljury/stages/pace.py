@@ -16,7 +16,9 @@ from sqljury.recipes import GeneratePart
 
 RATE: Final = 10.0
 """Tokens a second that are written before anything was measured; the embedded model on two cores, several queries at
-once, with the reading of what differs between prompts."""
+once."""
+READ: Final = 3
+"""Tokens that are read in the time of one that is written; the embedded model on two cores."""
 TOKENS: Final = {"divide": 350, "plan": 300, "divide-short": 160, "plan-short": 120}
 """Tokens of a query with its reasoning, about; of generators that only write a query ``QUERY``."""
 QUERY: Final = 60
@@ -24,20 +26,25 @@ EXAMPLE: Final = 60
 EXAMPLES: Final = 5
 """Of the examples that the model itself writes, at most."""
 BEGUN: Final = 80
-"""What reading a prompt is worth, in tokens written in the same time."""
+"""What reading a part's own prompt takes, in tokens written in the same time."""
 _SELF_MADE: Final = "synthetic"
 
 
-def cut(number: int, parts: Mapping[int, GeneratePart], context: Context) -> GeneratePart | None:
+def cut(
+    number: int, parts: Mapping[int, GeneratePart], context: Context, *, contested: bool = True
+) -> GeneratePart | None:
     """One part as far as time allows, given all ``parts`` that are still to be asked, by number; None to leave it out.
 
-    Without a budget in the recipe, or without a share of it for writing, the part as it is.
+    The queries so far are ``contested`` if they have different results. Otherwise there is nothing to judge yet, and
+    the part may take the time for judging too. Without a budget in the recipe, or without a share of it for writing,
+    the part as it is.
     """
     budget = context.recipe.budget
     if not budget.seconds or not budget.share:
         return parts[number]
     spent = context.budget.total().seconds
-    tokens = max(0.0, budget.seconds * budget.share - spent) * rate(context)
+    share = budget.share if contested else 1.0
+    tokens = max(0.0, budget.seconds * share - spent) * rate(context)
     planned = plan(list(parts.values()), tokens)
     samples = planned[list(parts).index(number)]
     if not samples:
@@ -65,10 +72,15 @@ def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
 
 
 def rate(context: Context) -> float:
-    """Tokens written a second in the calls of this question so far, ``RATE`` before the first."""
+    """Tokens written a second in the calls of this question so far, ``RATE`` before the first.
+
+    What was read counts as the tokens that could have been written in its time: the schema is read once, and later
+    calls do not take as long.
+    """
     costs = [cost for step, cost in context.budget.steps if step[:1].isdigit()]
     seconds, written = sum(cost.seconds for cost in costs), sum(cost.completion_tokens for cost in costs)
-    return written / seconds if seconds > 0 and written else RATE
+    read = sum(cost.computed_tokens for cost in costs) - written
+    return (written + read / READ) / seconds if seconds > 0 and written else RATE
 
 
 def tokens_of(part: GeneratePart) -> int:
