@@ -17,7 +17,7 @@ import pytest
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, WeightsError
 from sqljury.llm import engine, models
-from sqljury.llm.base import LanguageModel, Message, Sampling
+from sqljury.llm.base import Fixed, LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
 
 pytestmark = pytest.mark.weights
@@ -78,6 +78,31 @@ def test_greedy_is_the_likeliest(small_model: LocalModel) -> None:
     for token in reply.completions[0].tokens:
         assert token.top[0] == (token.text, token.logprob)
         assert len(token.top) == 3
+
+
+def test_fixed_turns_are_kept_upon_the_system_message(cached_weights: Path, tmp_path: Path) -> None:
+    example = Fixed("user", "Which singers are older than thirty, and from which country?"), Fixed("assistant", "All.")
+    asked = [[SCHEMA, *example, Message("user", question)] for question in ("Who sings?", "Who is old?")]
+    states = tmp_path / "states"
+    first = LocalModel("smollm2-135m", slots=2, context=1024, states=states)
+    cold = first.complete(asked[0], HOT)
+    alone = first.complete([SCHEMA, asked[0][-1]], HOT)
+    warm = first.complete(asked[1], HOT)
+    kept = first.count_tokens("".join(turn.content for turn in (SCHEMA, *example)))
+    first.close()
+    second = LocalModel("smollm2-135m", slots=2, context=1024, states=states)
+    restored = second.complete(asked[0], HOT)
+    second.close()
+    assert cold.cost.cached_tokens == 0
+    assert 0 < alone.cost.cached_tokens < kept, "the system message alone"
+    assert warm.cost.cached_tokens >= kept
+    assert restored.cost.cached_tokens >= kept
+    assert restored.completions == cold.completions
+    assert len(list(states.iterdir())) == 2
+    other = LocalModel("smollm2-135m", slots=2, context=1024, states=tmp_path / "other")
+    other.complete([SCHEMA, asked[0][-1]], HOT)
+    assert other.complete(asked[0], HOT).completions == cold.completions, "whoever reads the system message first"
+    other.close()
 
 
 def test_the_prefix_is_computed_once_and_kept_on_disk(cached_weights: Path, tmp_path: Path) -> None:

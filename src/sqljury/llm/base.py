@@ -36,6 +36,15 @@ class Message(_Turn):
         return super().__new__(cls, role, unmarked(content))
 
 
+class Fixed(Message):
+    """A turn that is the same for every question on a database, such as a worked example.
+
+    A local model keeps what it has read of a conversation as far as its turns behind the system message are fixed.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How to write the reply.

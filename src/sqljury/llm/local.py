@@ -1,13 +1,14 @@
 """The embedded model: GGUF weights run by llama.cpp inside this process.
 
 Weights are in memory once for all models of a process that run the same file, without an adapter or with one each.
-The state of a prompt's system message, which holds the schema, is computed once and kept as a file. Every call restores
-exactly that state and then reads only its own tokens. So a second question on a known database is quick, in this
-process or the next, and a reply depends on the request alone, not on what was asked before.
+The state of a prompt's opening is computed once and kept as a file: the system message, which holds the schema, and the
+fixed turns behind it. Every call restores exactly that state and then reads only its own tokens. So a second question
+on a known database is quick, in this process or the next, and a reply depends on the request alone, not on what was
+asked before.
 
-Calls of several threads take turns, or run ``together``: those with the same system message then share its state and
-are written side by side, which makes more tokens a second. Rounding then depends on what runs at the same time, and
-so may a reply.
+Calls of several threads take turns, or run ``together``: those with the same opening then share its state and are
+written side by side, which makes more tokens a second. Rounding then depends on what runs at the same time, and so may
+a reply.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 from weakref import WeakValueDictionary
@@ -26,12 +28,16 @@ from sqljury.errors import ContextLengthError, ModelError, ModelResponseError
 from sqljury.llm import adapters, engine, models
 from sqljury.llm import states as kept_states
 from sqljury.llm.adapters import Adapter
-from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, Token
+from sqljury.llm.base import Completion, Fixed, Message, Reply, Sampling, Streaming, Token
 from sqljury.llm.together import Together
 from sqljury.types import Cost
 
 MOST_TOGETHER: Final = 8
 """Calls at once on one machine; more only take memory."""
+
+
+Opening = tuple[Message, ...]
+"""The first turns of a conversation, whose state is kept; empty without a system message."""
 
 
 class Key(NamedTuple):
@@ -49,8 +55,8 @@ class Loaded:
     """An engine that is started when it is needed, and what its slots hold.
 
     ``turns`` are taken for every use of its slots, ``lock`` is held while it is started, ended, or asked for anything
-    else. ``prefix`` is the system message in the slots, ``worn`` the adapter they were computed with; None before the
-    first call.
+    else. ``opening`` is what the slots hold of a conversation, ``worn`` the adapter they were computed with; None
+    before the first call.
     """
 
     def __init__(self, key: Key) -> None:
@@ -60,7 +66,7 @@ class Loaded:
         self.engine: engine.Engine | None = None
         self.adapters: dict[str, Adapter] = {}
         self.known: tuple[str, ...] = ()
-        self.prefix = ""
+        self.opening: Opening = ()
         self.worn: str | None = None
 
     def running(self) -> engine.Engine:
@@ -83,7 +89,7 @@ class Loaded:
         if self.engine is not None:
             self.engine.close()
         self.engine = None
-        self.prefix = ""
+        self.opening = ()
         self.worn = None
 
     def scales(self, adapter: Adapter | None) -> list[dict[str, float]]:
@@ -181,10 +187,10 @@ class LocalModel:
         """
         started = time.perf_counter()
         on_text, cancel = streaming.get("on_text"), streaming.get("cancel")
-        prefix = messages[0].content if messages and messages[0].role == "system" else ""
-        state = (prefix, self._adapter.sha256 if self._adapter else "")
-        computed: list[int] = []  # the tokens of the prefix, where this call has read it
-        with self._loaded.turns.taken(state, lambda: computed.append(self._prepare(prefix, cancel)), cancel) as turn:
+        opening = _opening(messages)
+        state = (opening, self._adapter.sha256 if self._adapter else "")
+        computed: list[int] = []  # the tokens of the opening, where this call has read it
+        with self._loaded.turns.taken(state, lambda: computed.append(self._prepare(opening, cancel)), cancel) as turn:
             slot = self._parents[turn]
             running = self._loaded.engine
             assert running is not None  # a turn begins with it
@@ -243,50 +249,78 @@ class LocalModel:
         """
         worn = self._adapter.sha256 if self._adapter else ""
         if self._loaded.worn != worn and self._loaded.known:
-            self._loaded.worn, self._loaded.prefix = None, ""  # if this is cancelled, nobody knows what slots hold
+            self._loaded.worn, self._loaded.opening = None, ()  # if this is cancelled, nobody knows what slots hold
             nothing = self._body([Message("user", "")], Sampling(max_tokens=0), 0)
             for slot in self._parents:
                 _read(running, {**nothing, "id_slot": slot}, cancel)
             running.forget()
         self._loaded.worn = worn
 
-    def _prepare(self, prefix: str, cancel: threading.Event | None) -> int:
-        """Bring the system message's state into the slots that hold it; returns the tokens that had to be computed.
+    def _prepare(self, opening: Opening, cancel: threading.Event | None) -> int:
+        """Bring the opening's state into the slots that hold it; returns the tokens that had to be computed.
 
         Exactly as it was kept, for each call; where calls run together, once for all that follow each other.
         """
         with self._loaded.lock:
             running = self._loaded.running()
         self._wear(running, cancel)
-        if self._together > 1 and prefix and prefix == self._loaded.prefix:
+        if self._together > 1 and opening and opening == self._loaded.opening:
             return 0
-        if not prefix or (prefix != self._loaded.prefix and self._together == 1):
+        if not opening or (opening != self._loaded.opening and self._together == 1):
             running.forget()
-        self._loaded.prefix = ""  # until it is there: reading it may fail or be cancelled
-        if not prefix:
+        self._loaded.opening = ()  # until it is there: reading it may fail or be cancelled
+        if not opening:
             return 0
-        depends = (self._adapter.sha256,) if self._adapter else ()
-        kept = kept_states.of(running, prefix, *depends)
-        computed = 0
-        for slot in self._parents:
-            if os.path.isfile(kept) and running.restore(slot, kept):
-                with contextlib.suppress(OSError):  # another process may just have deleted it
-                    os.utime(kept)
-            elif slot == self._parents[0]:
-                opening = self._body([Message("system", prefix), Message("user", "")], Sampling(max_tokens=0), 0)
-                computed = _read(running, {**opening, "cache_prompt": False, "id_slot": slot}, cancel)
-                kept_states.keep(running, slot, kept)
-        self._loaded.prefix = prefix
+        first, *others = self._parents
+        computed = self._begin(running, first, opening, cancel)
+        for slot in others:
+            _restored(running, slot, self._kept(running, opening))
+        self._loaded.opening = opening
         return computed
+
+    def _begin(self, running: engine.Engine, slot: int, opening: Opening, cancel: threading.Event | None) -> int:
+        """Bring an opening's state into one slot; returns the tokens that had to be computed.
+
+        Fixed turns are read upon the kept state of the system message, whoever reads them first, so that their state
+        is always the same.
+        """
+        kept = self._kept(running, opening)
+        if _restored(running, slot, kept):
+            return 0
+        turns = len(opening) > 1
+        computed = self._begin(running, slot, opening[:1], cancel) if turns else 0
+        body = self._body([*opening, Message("user", "")], Sampling(max_tokens=0), 0)
+        computed += _read(running, {**body, "cache_prompt": turns, "id_slot": slot}, cancel)
+        kept_states.keep(running, slot, kept)
+        return computed
+
+    def _kept(self, running: engine.Engine, opening: Opening) -> Path:
+        return kept_states.of(running, opening, *((self._adapter.sha256,) if self._adapter else ()))
+
+
+def _opening(messages: Sequence[Message]) -> Opening:
+    """The system message and the fixed turns behind it."""
+    if not messages or messages[0].role != "system":
+        return ()
+    return (messages[0], *takewhile(lambda turn: isinstance(turn, Fixed), messages[1:]))
+
+
+def _restored(running: engine.Engine, slot: int, kept: Path) -> bool:
+    """Load a kept state, if there is one that llama.cpp accepts, and mark it as used."""
+    if not (os.path.isfile(kept) and running.restore(slot, kept)):
+        return False
+    with contextlib.suppress(OSError):  # another process may just have deleted it
+        os.utime(kept)
+    return True
 
 
 def _read(running: engine.Engine, body: dict[str, Any], cancel: threading.Event | None) -> int:
-    """Have a prompt read whose reply is not wanted; returns its number of tokens."""
+    """Have a prompt read whose reply is not wanted; returns the tokens that were not found in the slot."""
     chunks = _Chunks(1, 0, None)
     with closing(running.stream(body, cancel)) as stream:
         for chunk in stream:
             chunks.take(chunk)
-    return chunks.prompt_tokens
+    return chunks.computed_tokens
 
 
 def _body(messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
@@ -344,6 +378,11 @@ class _Chunks:
             Completion(text, "length" if reason == "length" else "stop", tuple(tokens))
             for text, reason, tokens in zip(self._text, self._reason, self._tokens, strict=True)
         ]
+
+    @property
+    def computed_tokens(self) -> int:
+        """The tokens of the prompt that were read, not found in the slot."""
+        return self.prompt_tokens - self._cached
 
     def cost(self, computed: int) -> Cost:
         """What the call took; ``computed`` tokens of the prompt were read for it beforehand, not found."""

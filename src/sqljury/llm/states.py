@@ -7,11 +7,13 @@ import hashlib
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from sqljury.errors import ModelError
 from sqljury.llm import engine
+from sqljury.llm.base import Message
 
 STATES_BYTES: Final = 1 << 30
 """What the kept states may take on disk; the longest unused go first."""
@@ -22,9 +24,10 @@ ABANDONED_SECONDS: Final = 3600.0
 STATE: Final = ".state"
 
 
-def of(running: engine.Engine, prefix: str, *depends: str) -> Path:
-    """The file for the state of a system message, which there may be none of yet."""
-    return running.states / f"{fingerprint(running.options.weights, prefix, *depends)}{STATE}"
+def of(running: engine.Engine, opening: Sequence[Message], *depends: str) -> Path:
+    """The file for the state of a conversation's opening, which there may be none of yet."""
+    texts = (text for turn in opening for text in turn)
+    return running.states / f"{fingerprint(running.options.weights, *texts, *depends)}{STATE}"
 
 
 def fingerprint(weights: Path, *depends: str) -> str:
@@ -38,7 +41,7 @@ def fingerprint(weights: Path, *depends: str) -> str:
 
 
 def keep(running: engine.Engine, slot: int, file: Path) -> None:
-    """Save the prefix's state; without it the next call reads the schema again, and that is all."""
+    """Save an opening's state; without it the next call reads the schema again, and that is all."""
     try:
         running.save(slot, file)
     except (OSError, ModelError) as error:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.datasets.pool import Shot
-from sqljury.llm.base import Message
+from sqljury.llm.base import Fixed, Message
 from sqljury.llm.replies import extract_sql
 from sqljury.prompts import Text
 from sqljury.recipes import GeneratePart
@@ -93,7 +93,7 @@ def _request(
     for index, (shot, answer) in enumerate(examples[: part.examples]):
         text = Text(shot.question, "schema")
         text = text if index else prompts.render(prompt, "schema", tables=TABLES, question=text)
-        turns += [Message("user", text), Message("assistant", prompts.render(answer, "schema", sql=shot.sql))]
+        turns += [Fixed("user", text), Fixed("assistant", prompts.render(answer, "schema", sql=shot.sql))]
     if len(turns) > 1:
         names = ", ".join(printable(table.name) for table in task.shown.tables[:NAMED])
         more = ", ..." if len(task.shown.tables) > NAMED else ""
