@@ -6,8 +6,10 @@
 
 The database of a question names its source: ``fitness`` (12 tables without keys, flags and times in several forms),
 ``library`` (four CSV files, read as the product reads a folder), ``shop`` (the example database's own questions),
-``freight`` and ``clinic`` (15 and 14 tables without keys, ``gate_data.py``), and ``words`` for all others (questions of
-Spider's train split in other words, by ``gate/synonyms.tsv``).
+``freight`` and ``clinic`` (15 and 14 tables without keys, ``gate_data.py``), ``utility`` (16 tables without keys, short
+names and codes, ``gate_utility.py``), ``booking`` (15 tables without keys, an object mapper's names,
+``gate_booking.py``), and ``words`` for all others (questions of Spider's train split in other words, by
+``gate/synonyms.tsv``).
 ``build`` fails where a gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on
 the others.
 """
@@ -30,7 +32,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from gate_booking import write_booking
 from gate_data import Chance, insert, write_clinic, write_freight
+from gate_utility import write_utility
 
 from sqljury import connect
 from sqljury.datasets.spider import Example, load
@@ -41,7 +45,7 @@ from sqljury.schema.introspect import introspect
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 HERE: Final = Path(__file__).with_suffix("")
-SOURCES: Final = ("fitness", "library", "shop", "freight", "clinic", "words")
+SOURCES: Final = ("fitness", "library", "shop", "freight", "clinic", "utility", "booking", "words")
 WORDS: Final = 100
 LEAST: Final = 2
 """Words of a question that must change for it to count as said in other words."""
@@ -324,6 +328,8 @@ WRITERS: Final[dict[str, Callable[[Path], None]]] = {
     "shop": write_shop,
     "freight": write_freight,
     "clinic": write_clinic,
+    "utility": write_utility,
+    "booking": write_booking,
 }
 
 
