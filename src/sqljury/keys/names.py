@@ -34,13 +34,14 @@ _NOISE_WORDS: Final = """
     public db record code
 """
 _PERSON_WORDS: Final = """
-    person people employee staff user member physician student teacher professor faculty worker agent emp usr individual
+    person people employee staff user member technician tech physician student teacher professor faculty worker agent
+    emp usr individual
 """
 _ROLE_WORDS: Final = """
-    manager mgr supervisor boss head leader lead chief director owner author creator editor reviewer approver assignee
-    assigner reporter requester sender receiver recipient advisor adviser mentor instructor teacher coach captain
-    president principal operator responsible created updated modified approved assigned reported handled closed sold
-    served by rep representative salesperson buyer seller follower friend
+    manager mgr supervisor supv sup boss head leader lead chief director owner author creator editor reviewer approver
+    assignee assigner reporter requester sender receiver recipient advisor adviser mentor instructor teacher coach
+    captain president principal operator responsible created updated modified approved assigned reported handled closed
+    sold served by rep representative salesperson buyer seller follower friend
 """
 _OTHER_ROW_WORDS: Final = "parent super previous prev next root predecessor successor ancestor original reply prereq"
 _NOT_IDENTIFIERS: Final = """

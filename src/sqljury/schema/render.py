@@ -53,7 +53,8 @@ class Style:
     have none, and a column of few short texts has up to ``CODES``. Comments are cut to ``comments`` characters, 0 for
     none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
     finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
-    what stays when the text must shrink. With ``apart`` the values of each column are drawn by themselves, so that
+    what stays when the text must shrink. ``meant`` has what codes mean, by table and column: shown in place of
+    examples. With ``apart`` the values of each column are drawn by themselves, so that
     those of several columns do not make a row.
     """
 
@@ -68,6 +69,7 @@ class Style:
     seed: int = 0
     near: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     question: str = ""
+    meant: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     apart: bool = False
 
 
@@ -114,6 +116,7 @@ def _smaller(style: Style, step: _Step, form: Form) -> Style:
         comments=min(step.comment_chars, style.comments),
         types=style.types and not step.relevant,
         odd=style.odd and not step.relevant,
+        meant={} if step.relevant else style.meant,
     )
 
 
@@ -177,6 +180,9 @@ def _remarks(table: Table, sample: Result | None, dialect: str, form: Form, styl
     columns = {}
     for column in table.columns:
         texts = _about(column, style.comments) + ([held[column.name]] if column.name in held else [])
+        if meant := style.meant.get((table.name, column.name)):
+            pairs = ", ".join(f"{literal(code)} = {text}" for code, text in meant.items())
+            texts.append(remark(pairs, COMMENT_CHARS))
         if texts:
             columns[column.name] = "; ".join(texts)
     about = remark(table.comment, style.comments) if style.comments else ""
@@ -213,7 +219,7 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
     references = {name for key in table.foreign_keys for name in key.columns}
     for column in table.columns:
         known = style.only_telling and (column.name in references or is_date(column.type))
-        if known or column.name not in sample.columns:
+        if known or column.name not in sample.columns or (table.name, column.name) in style.meant:
             continue
         index = sample.columns.index(column.name)
         if style.apart:

@@ -290,11 +290,26 @@ class _Comparison:
             yield "what stands in FROM"
         yield from self._queries("the subquery in FROM", derived(old), derived(new))
 
+    def _counted_rows(self, before: exp.Select, after: exp.Select) -> list[exp.Expr]:
+        """The outputs of ``after``; its count of the keys of what was ``before``'s only table is a count of rows."""
+        old, new = joined_sources(before), joined_sources(after)
+        only = old[0][0] if len(old) == 1 < len(new) else None
+        table = find_table(self._schema, only) if isinstance(only, exp.Table) else None
+        if table is None or len(table.row_key) != 1:
+            return after.expressions
+        outputs = [output.copy() for output in after.expressions]
+        for count in (each for output in outputs for each in output.find_all(exp.Count)):
+            distinct = count.this.expressions if isinstance(count.this, exp.Distinct) else []
+            if [key.name.lower() for key in distinct] == [table.row_key[0].lower()]:
+                count.set("this", exp.Star())
+        return outputs
+
     def _outputs(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
         old_distinct, new_distinct = (distinct_on(select) for select in (before, after))
         if (old_distinct and old_distinct != new_distinct) or (exact and old_distinct != new_distinct):
             yield "DISTINCT"
-        computed = [aggregates(select.expressions, self._names, self._dialect) for select in (before, after)]
+        outputs = [before.expressions, self._counted_rows(before, after)]
+        computed = [aggregates(expressions, self._names, self._dialect) for expressions in outputs]
         for name in sorted(computed[0] - computed[1]):
             yield f"{name} of the output"
         yield from self._grouping(before, after, exact=exact, aggregated=bool(computed[0]))

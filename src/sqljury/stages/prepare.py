@@ -35,6 +35,7 @@ from sqljury.types import Privacy, Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.collect import Progress
+from sqljury.values.explained import Explained, explained
 from sqljury.values.hints import hints, meant, nearest
 
 MAX_TOKENS: Final = 160
@@ -150,7 +151,7 @@ class Preparation:
             words = f"{question.text}\n{question.evidence}"
             schema = retrieve(self.indexes.of(whole), words, hits=hits, form=self.part.form)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
-        beside = (*by_people, *(Text(hint, "values") for hint in hints(values)))
+        beside = (*by_people, *(Text(hint, "values") for hint in hints(values, explained_codes(db, whole, now))))
         text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near)
         return Task(question, schema, text, beside, hits, near, shows=shows)
 
@@ -213,6 +214,11 @@ def value_index(
         lambda: open_or_build(db, schema(), progress, cancel, skip(db)),
         lambda index: not index.damaged,
     )
+
+
+def explained_codes(db: Database, schema: Schema, now: Content) -> Explained:
+    """What the codes of the database mean where a table of codes says it; ``schema`` is the whole one."""
+    return now.get("codes", lambda: explained(db, schema))
 
 
 def known(
@@ -288,12 +294,12 @@ def _schema_text(
     It is kept with the content, unless a table could not be read for it.
     """
     key = "text", schema, part, shows, near, order
-    text, _ = now.get(key, lambda: _written(db, schema, part, shows, near, order), lambda made: made[1])
+    text, _ = now.get(key, lambda: _written(db, now, schema, part, shows, near, order), lambda made: made[1])
     return text
 
 
 def _written(
-    db: Database, schema: Schema, part: SchemaPart, shows: Privacy, near: Near, order: int | None
+    db: Database, now: Content, schema: Schema, part: SchemaPart, shows: Privacy, near: Near, order: int | None
 ) -> tuple[Text, bool]:
     """The text, and whether all tables could be read for it.
 
@@ -305,7 +311,16 @@ def _written(
     least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
     samples = {} if shows == "schema" else sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    apart = shows == "values"
-    style = Style(rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column, apart=apart)
+    meant = {} if shows == "schema" else explained_codes(db, known(db, now=now)[0], now).columns
+    style = Style(
+        rows,
+        examples=examples,
+        types=part.types,
+        odd=True,
+        shuffle=order,
+        near=by_column,
+        meant=meant,
+        apart=shows == "values",
+    )
     text = aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)
     return Text(text, shows), all(read.ok for read in samples.values())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury.sql.text import literal, remark
+from sqljury.values.explained import Explained
 from sqljury.values.index import ValueIndex
 from sqljury.values.search import Match
 
@@ -67,12 +68,20 @@ def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple
     ]
 
 
-def hints(values: Sequence[Meant]) -> list[str]:
+def hints(values: Sequence[Meant], codes: Explained | None = None) -> list[str]:
     """A line for each value with its column and the value as a literal; it cannot break out of its line or a comment.
 
-    The question's spelling is not repeated, since small models then copy it.
+    The question's spelling is not repeated, since small models then copy it. A text that explains ``codes`` is given
+    as the code that the columns have in its place.
     """
+    return [line for value in values for line in _lines(value.match, codes)]
+
+
+def _lines(match: Match, codes: Explained | None) -> list[str]:
+    stored = codes.columns_of(match.table, match.column, match.value) if codes is not None else []
+    if not stored:
+        return [remark(f"{match.table}.{match.column} has {literal(match.value)}", _LINE_CHARS)]
     return [
-        remark(f"{match.table}.{match.column} has {literal(match.value)}", _LINE_CHARS)
-        for match in (value.match for value in values)
+        remark(f"{table}.{column} has {literal(code)} for {match.value}", _LINE_CHARS)
+        for table, column, code in stored[:COLUMNS]
     ]

@@ -56,6 +56,9 @@ class Content:
     def epoch(self, table: Table, column: str) -> Epoch:
         return {"created_at": "seconds", "changed_ms": "milliseconds", "seen_us": "microseconds"}.get(column, "")  # type: ignore[return-value]
 
+    def codes(self, _table: Table, _column: str) -> dict[str, str]:
+        return {}
+
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         return tuple(stored for stored in STORED.get(column, ()) if stored.lower() == text.lower())
 

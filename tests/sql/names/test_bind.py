@@ -94,6 +94,22 @@ def test_what_cannot_be_bound_is_left(query: str) -> None:
     assert rebindings(query, SCHEMA) == []
 
 
+def test_rows_that_are_counted_are_counted_once() -> None:
+    tables = (*SCHEMA.tables[:3], replace(SCHEMA.tables[3], primary_key=("shop_id",)), *SCHEMA.tables[4:])
+    query = "SELECT COUNT(*) FROM shop WHERE quantity > 3"
+    bound = (
+        "SELECT COUNT(DISTINCT shop.shop_id) FROM shop JOIN stock ON shop.shop_id = stock.shop_id "
+        "WHERE stock.quantity > 3"
+    )
+    schema = replace(SCHEMA, tables=tables)
+    assert rebindings(query, schema)[:1] == [bound]
+    assert losses(query, bound, schema) == ()
+    assert losses(bound.replace("> 3", "= 3"), bound, schema)
+    assert losses(query, bound.replace("shop.shop_id)", "stock.device_id)"), schema)
+    assert rebindings(query, SCHEMA) == [], "without a key of the shops"
+    assert rebindings("SELECT COUNT(*), SUM(shop_id) FROM shop WHERE quantity > 3", schema) == []
+
+
 @given(st.text(alphabet="SELECT*FROMWHERE nameprsoi_.,()='1", max_size=60))
 def test_any_text_is_taken(query: str) -> None:
     rebindings(query, SCHEMA)

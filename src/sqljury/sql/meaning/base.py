@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
@@ -30,6 +30,9 @@ class Data(Protocol):
 
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         """The text as the column has it, in any case; empty where it lacks it, None where that is not known."""
+
+    def codes(self, table: Table, column: str) -> Mapping[str, str]:
+        """What the codes of the column mean, where a table of codes for many columns says it; empty elsewhere."""
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
         """The rows of a query; None where it fails or takes too long."""

@@ -20,9 +20,10 @@ COLUMNS: Final = 4
 def explained(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare a column of codes by the text that explains the code: ``status = 'cancelled'`` where 'X' is stored.
 
-    The column must lack the text, and a key must lead to a table of which one column, and no other, has it.
+    The column must lack the text. A table of codes for many columns must explain a code by it, or a key lead to a
+    table of which one column, and no other, has it.
     """
-    changed = False
+    changed = _replaced(tree, asked)
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):
         if isinstance(other, exp.Literal) and (codes := _codes(column, [other], asked)) is not None:
             within = exp.In(this=column.copy(), query=codes.subquery())
@@ -34,6 +35,26 @@ def explained(tree: exp.Query, asked: Asked) -> Change | None:
             node.set("query", codes.subquery())
             changed = True
     return Change("the column has codes, which another table explains") if changed else None
+
+
+def _replaced(tree: exp.Query, asked: Asked) -> bool:
+    """Put codes in the place of the texts by which a table of codes explains them."""
+    compared_with = [
+        *((column, [other]) for _, column, other in compared(tree, exp.EQ, exp.NEQ)),
+        *((node.this, node.expressions) for node in tree.find_all(exp.In)),
+    ]
+    changed = False
+    for column, texts in compared_with:
+        known = held(column, asked.schema)
+        meanings = asked.data.codes(known.table, known.column.name) if known is not None else {}
+        by_text = {text.casefold(): code for code, text in meanings.items()}
+        for text in texts if meanings else ():
+            if isinstance(text, exp.Literal) and text.is_string and text.name not in meanings:
+                code = by_text.get(text.name.casefold())
+                if code is not None:
+                    text.replace(exp.Literal.string(code))
+                    changed = True
+    return changed
 
 
 def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select | None:

@@ -248,7 +248,13 @@ class Binder:
         return options
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
-        """Join the tables of a route and qualify the column with the last one, where it is called ``name``."""
+        """Join the tables of a route and qualify the column with the last one, where it is called ``name``.
+
+        Rows that were counted are counted once.
+        """
+        if any(leg.step.many for leg in route) and (key := self._counted_by()) is not None:
+            for count in self._scope.find_all(exp.Count):
+                count.set("this", exp.Distinct(expressions=[key.copy()]))
         alias = self._from.join(route)
         if name:
             column.set("this", identifier(name, self._schema.dialect))
@@ -259,7 +265,21 @@ class Binder:
             return False
         if column.find_ancestor(exp.Join, exp.Select) is not self._select or not self._from.star_is_kept():
             return False
-        return not (any(leg.step.many for leg in route) and self._counted(end(route)))
+        repeats = any(leg.step.many for leg in route) and self._counted(end(route))
+        return not repeats or self._counted_by() is not None
+
+    def _counted_by(self) -> exp.Column | None:
+        """The key that counts the rows of the query's one table; None where it has more tables, groups or sums."""
+        aggregates = list(self._scope.find_all(exp.AggFunc))
+        rows = all(isinstance(call, exp.Count) and isinstance(call.this, exp.Star) for call in aggregates)
+        if not aggregates or not rows or len(self._scope.selected_sources) != 1 or self._select.args.get("group"):
+            return None
+        tables = list(self._tables.items())
+        if len(tables) != 1 or len(tables[0][1].row_key) != 1:
+            return None
+        alias, table = tables[0]
+        name = identifier(table.row_key[0], self._schema.dialect)
+        return exp.Column(this=name, table=self._sources.identifier(alias))
 
     def _counted(self, table: Table) -> bool:
         """Whether an aggregate would count rows that the join repeats; aggregates of ``table`` alone may."""

@@ -7,7 +7,7 @@ limited in rows and time, and is read once for all candidates.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
+from sqljury.stages.prepare import explained_codes
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 if TYPE_CHECKING:
@@ -134,6 +135,11 @@ class Content:
         """The rows of a query; None where it fails or takes too long."""
         result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=_VALUES), self._context.cancel)
         return result.rows if result.ok else None
+
+    def codes(self, table: Table, column: str) -> Mapping[str, str]:
+        """What the codes of the column mean, where a table of codes says it."""
+        found = explained_codes(self._context.db, self._schema, self._context.content())
+        return found.columns.get((table.name, column), {})
 
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
         """At most ``_VALUES`` distinct non-NULL values of the column, from the first rows of the table."""

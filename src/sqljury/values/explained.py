@@ -1,0 +1,153 @@
+"""Finds the table that explains the codes of many columns, and what each column's codes mean.
+
+Older systems keep one table of all codes: a group (``UTIL``), a code (``G``) and its text (``gas``), without a key to
+the columns that hold the codes (``tariffs.util_cd``). Such a column is recognised by its values, all of which the
+group has, and by its name, which shares the group's words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any, Final
+
+from sqljury.db.base import Database
+from sqljury.language.words import words
+from sqljury.schema.samples import sample_rows
+from sqljury.types import Result, Schema, Table
+from sqljury.values.spelling import abbreviates
+
+MOST_ROWS: Final = 2_000
+"""A table with more rows is no table of codes."""
+MOST_COLUMNS: Final = 8
+READ_ROWS: Final = 200
+CODE_CHARS: Final = 12
+LEAST_GROUPS: Final = 2
+LEAST_CODES: Final = 2
+"""Different codes that a column must have, so that what they have in common with a group is no accident."""
+
+Codes = Mapping[tuple[str, str], Mapping[str, str]]
+"""By table and column what each code means, as stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTable:
+    """A table of codes: its name, its columns of codes and of texts, and the texts by group and code."""
+
+    table: str
+    code: str
+    text: str
+    groups: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The code tables of a database, and the columns whose codes they explain."""
+
+    tables: tuple[CodeTable, ...] = ()
+    columns: Codes = field(default_factory=dict)
+
+    def columns_of(self, table: str, column: str, text: str) -> list[tuple[str, str, str]]:
+        """Table, column and code, where a value of a code table's texts means something; empty for other values."""
+        if not any((each.table, each.text) == (table, column) for each in self.tables):
+            return []
+        return [
+            (*where, code)
+            for where, meanings in self.columns.items()
+            for code, meant in meanings.items()
+            if meant == text
+        ]
+
+
+def explained(db: Database, schema: Schema) -> Explained:
+    """What the code tables of a database explain, by the first ``READ_ROWS`` rows of each other table.
+
+    Masked and hidden columns are seen as access rules have them: their codes explain nothing, and are not explained.
+    """
+    tables = [found for table in schema.tables if (found := _read(db, table)) is not None]
+    if not tables:
+        return Explained()
+    named = {table.table for table in tables}
+    columns = {
+        (table.name, column): meanings
+        for table in schema.tables
+        if table.name not in named and not table.is_view
+        for column, meanings in _columns(table, sample_rows(db, table, READ_ROWS), tables)
+    }
+    return Explained(tuple(tables), columns) if columns else Explained()
+
+
+def _read(db: Database, table: Table) -> CodeTable | None:
+    """The table as one of codes; only a table without keys, its own and others', is read."""
+    if table.is_view or table.foreign_keys or len(table.row_key) == 1 or not 3 <= len(table.columns) <= MOST_COLUMNS:
+        return None
+    read = sample_rows(db, table, MOST_ROWS + 1)
+    return code_table(table.name, read) if read.ok and len(read.rows) <= MOST_ROWS else None
+
+
+def code_table(name: str, read: Result) -> CodeTable | None:
+    """The rows of a table as codes by group, if that is what they are.
+
+    A group has several codes and each code of it one text, which is longer than the code.
+    """
+    cells = {column: [row[at] for row in read.rows] for at, column in enumerate(read.columns)}
+    texts = {column: values for column, values in cells.items() if values and all(map(_is_code_text, values))}
+    found: list[tuple[float, CodeTable]] = []
+    for group, code, text in permutations(texts, 3):
+        groups = _groups(texts[group], texts[code], texts[text])
+        if groups is not None:
+            length = sum(map(len, texts[text])) / len(texts[text])
+            found.append((length - len(groups), CodeTable(name, code, text, groups)))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _is_code_text(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(cell.strip())
+
+
+def _groups(groups: Sequence[str], codes: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]] | None:
+    """The texts by group and code; None where the three columns are something else."""
+    pairs = Counter(zip(groups, codes, strict=True))
+    sizes = Counter(groups)
+    if len(sizes) < LEAST_GROUPS or max(pairs.values()) > 1 or len(groups) < LEAST_CODES * len(sizes):
+        return None
+    if max(map(len, codes)) > CODE_CHARS or sum(map(len, texts)) < 2 * sum(map(len, codes)):
+        return None
+    by_group: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for group, code, text in zip(groups, codes, texts, strict=True):
+        by_group[group][code] = text
+    if any(len(set(meanings.values())) < len(meanings) for meanings in by_group.values()):
+        return None
+    return dict(by_group)
+
+
+def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    for at, column in enumerate(sample.columns):
+        values = {row[at] for row in sample.rows if row[at] is not None}
+        if len(values) < LEAST_CODES or not all(isinstance(value, str) for value in values):
+            continue
+        found = [
+            (likeness, meanings)
+            for codes in tables
+            for group, meanings in codes.groups.items()
+            if values <= meanings.keys() and (likeness := _likeness(group, column, table))
+        ]
+        best = max((likeness for likeness, _ in found), default=0)
+        likeliest = [meanings for likeness, meanings in found if likeness == best]
+        if len(likeliest) == 1:
+            yield column, likeliest[0]
+
+
+def _likeness(group: str, column: str, table: Table) -> int:
+    """How many words of a group's name the column's name has; 0 where a word is in no name of the table either."""
+    wanted, own = words(group), words(column)
+    around = {word for name in (table.name, *(each.name for each in table.columns)) for word in words(name)}
+    if not all(_has(word, around) for word in wanted):
+        return 0
+    return sum(_has(word, own) for word in wanted)
+
+
+def _has(word: str, names: Collection[str]) -> bool:
+    return word in names or any(abbreviates(*sorted((word, name), key=len)) for name in names if name != word)

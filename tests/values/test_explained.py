@@ -1,0 +1,141 @@
+"""Tables of codes: found by their rows, tied to columns by values and names, shown to the model, put into queries."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import sqljury
+from sqljury import FakeModel, Question, connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
+from sqljury.keys import known_schema
+from sqljury.recipes.parts import SchemaPart
+from sqljury.schema.introspect import introspect
+from sqljury.stages.prepare import Preparation
+from sqljury.types import Result, Row
+from sqljury.values.explained import Explained, code_table, explained
+
+ROWS = [
+    ("UTIL", "E", "electricity"),
+    ("UTIL", "G", "gas"),
+    ("INV_STS", "O", "open"),
+    ("INV_STS", "X", "cancelled"),
+    ("WO_STATUS", "O", "to be done"),
+    ("WO_STATUS", "X", "given up"),
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A database with a table of codes that no key leads to."""
+    path = tmp_path / "utility.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "CREATE TABLE cd_txt (cd_grp TEXT, cd_val TEXT, cd_desc TEXT);"
+            "CREATE TABLE trf_hdr (trf_cd TEXT, trf_nm TEXT, util_cd TEXT, note TEXT);"
+            "CREATE TABLE inv_hdr (inv_no INTEGER, sts_cd TEXT, tot_eur NUMERIC);"
+            "CREATE TABLE wo (wo_no INTEGER, sts_cd TEXT);"
+        )
+        connection.executemany("INSERT INTO cd_txt VALUES (?, ?, ?)", ROWS)
+        connection.executemany(
+            "INSERT INTO trf_hdr VALUES (?, ?, ?, ?)",
+            [("E1", "Home Power", "E", "E"), ("G1", "Home Warmth", "G", "G"), ("G2", "Works Warmth", "G", "E")],
+        )
+        connection.executemany("INSERT INTO inv_hdr VALUES (?, ?, ?)", [(1, "O", 10), (2, "X", 20), (3, "O", 30)])
+        connection.executemany("INSERT INTO wo VALUES (?, ?)", [(1, "O"), (2, "X"), (3, "X")])
+    connection.close()
+    return path
+
+
+def found(path: Path) -> Explained:
+    with connect(path) as db:
+        return explained(db, known_schema(db))
+
+
+def test_columns_have_the_codes_of_the_group_that_their_names_share(file: Path) -> None:
+    codes = found(file)
+    assert codes.columns == {
+        ("trf_hdr", "util_cd"): {"E": "electricity", "G": "gas"},
+        ("inv_hdr", "sts_cd"): {"O": "open", "X": "cancelled"},
+        ("wo", "sts_cd"): {"O": "to be done", "X": "given up"},
+    }, "`note` has the same values, and shares no word with the group"
+    assert codes.columns_of("cd_txt", "cd_desc", "gas") == [("trf_hdr", "util_cd", "G")]
+    assert codes.columns_of("cd_txt", "cd_grp", "gas") == []
+    assert codes.columns_of("trf_hdr", "trf_nm", "gas") == []
+
+
+def test_a_value_that_the_group_lacks_is_no_code_of_it(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("INSERT INTO trf_hdr VALUES ('S1', 'Steam', 'S', NULL)")
+    connection.close()
+    assert ("trf_hdr", "util_cd") not in found(file).columns
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [(*row[:2], None) for row in ROWS],
+        [*ROWS, ("UTIL", "G", "natural gas")],
+        [("UTIL", code, text) for _, code, text in (("", "E", "electricity"), ("", "G", "gas"))],
+        [(f"group {number}", "A", "text") for number in range(9)],
+        [(1, 2, 3), (1, 3, 4), (2, 1, 1), (2, 2, 2)],
+        [("Bergen", "a" * 20, "Northern Harbour and Old Town")] * 4,
+    ],
+)
+def test_other_tables_are_no_tables_of_codes(rows: list[tuple[object, ...]]) -> None:
+    assert code_table("t", Result(columns=("g", "c", "t"), rows=tuple(map(Row, rows)))) is None
+
+
+def test_the_model_sees_what_codes_mean(file: Path) -> None:
+    model = FakeModel("SELECT trf_nm FROM trf_hdr WHERE util_cd = 'G'")
+    sqljury.ask("Which are the gas tariffs?", file, recipe="fast", model=model)
+    shown = model.calls[0].messages[0].content
+    assert "util_cd TEXT, -- 'E' = electricity, 'G' = gas\n" in shown
+    assert "trf_hdr.util_cd has 'G' for gas" in model.calls[0].prompt
+    assert "cd_desc has" not in model.calls[0].prompt
+
+
+def test_nothing_of_them_is_shown_where_the_schema_alone_may_be(file: Path) -> None:
+    with connect(file) as db:
+        task = Preparation(SchemaPart()).task(Question("Which are the gas tariffs?"), db, shows="schema")
+    assert "util_cd" in task.text
+    assert "electricity" not in "\n".join((task.text, *task.notes))
+
+
+def test_nor_what_access_rules_hide(file: Path) -> None:
+    with connect(file) as whole:
+        for access in (Access(deny=("cd_txt",)), Access(mask=("cd_txt.cd_val",))):
+            guarded = guard(whole, introspect(whole), access)
+            assert explained(guarded, known_schema(guarded)) == Explained()
+        guarded = guard(whole, introspect(whole), Access(mask=("trf_hdr.util_cd",)))
+        assert set(explained(guarded, known_schema(guarded)).columns) == {("inv_hdr", "sts_cd"), ("wo", "sts_cd")}
+
+
+@pytest.mark.parametrize(
+    ("written", "rewritten"),
+    [
+        ("sts_cd = 'Cancelled'", "sts_cd = 'X'"),
+        ("sts_cd <> 'cancelled'", "sts_cd <> 'X'"),
+        ("sts_cd IN ('open', 'cancelled')", "sts_cd IN ('O', 'X')"),
+    ],
+)
+def test_texts_become_the_codes_that_they_explain(file: Path, written: str, rewritten: str) -> None:
+    model = FakeModel(f"SELECT SUM(tot_eur) FROM inv_hdr WHERE {written}")
+    answer = sqljury.ask("What do these invoices come to?", file, recipe="fast", model=model)
+    assert answer.sql == f"SELECT SUM(tot_eur) FROM inv_hdr WHERE {rewritten}"
+
+
+def test_a_hostile_text_stays_on_its_line(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE cd_txt SET cd_desc = 'gas\n); DROP */ TABLE x; --' WHERE cd_val = 'G'")
+    connection.close()
+    model = FakeModel("SELECT 1")
+    sqljury.ask("Which are the gas tariffs?", file, recipe="fast", model=model)
+    shown = model.calls[0].messages[0].content
+    line = next(line for line in shown.splitlines() if line.strip().startswith("util_cd"))
+    assert "DROP" in line
+    assert "*/" not in line
