@@ -192,9 +192,9 @@ def _compared_numbers(tree: exp.Query, cents: _Cents) -> Iterator[exp.Expr]:
         for amount, other in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(other, exp.Literal) and cents(amount):
                 yield other
-    for node in tree.find_all(exp.Between):
-        if cents(node.this):
-            yield from (node.args["low"], node.args["high"])
+    for between in tree.find_all(exp.Between):
+        if cents(between.this):
+            yield from (between.args["low"], between.args["high"])
 
 
 def _filters_currency(tree: exp.Query) -> bool:

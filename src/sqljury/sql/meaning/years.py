@@ -76,18 +76,23 @@ def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
         if _is_cut_short(node, period) and _holds_days(node.this, asked):
             changed = True
             node.set("high", _as_day(node.args["high"], period.last))
-    equal = [
-        (node, column, constant)
-        for node in tree.find_all(exp.EQ, exp.NEQ)
-        for column, constant in ((node.this, node.expression), (node.expression, node.this))
-        if day_of(constant) in _ends(period) and _holds_days(column, asked)
+    beside = [
+        (comparison, column, constant)
+        for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+        for column, constant in ((comparison.this, comparison.expression), (comparison.expression, comparison.this))
+        if (day_of(constant) or "")[:7] in (period.first.isoformat()[:7], period.last.isoformat()[:7])
     ]
-    if len({_bare(column).sql() for _, column, _ in equal}) > 1:  # a row may be of one month, of one week ...
+    if len({_bare(column).sql() for _, column, _ in beside}) > 1:  # a row may be of a week, from one day to another
         return Change(_ONE_DAY) if changed else None
-    for node, column, constant in equal:
+    equal = [
+        (comparison, column, constant)
+        for comparison, column, constant in beside
+        if isinstance(comparison, exp.EQ | exp.NEQ) and day_of(constant) in _ends(period) and _holds_days(column, asked)
+    ]
+    for comparison, column, constant in equal:
         changed = True
         span = _as_day(constant, period.first), _as_day(constant, period.last + timedelta(days=1))
-        node.replace(_beside(column, node.key, span, since=False))
+        comparison.replace(_beside(column, comparison.key, span, since=False))
     return Change(_ONE_DAY) if changed else None
 
 
