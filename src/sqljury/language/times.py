@@ -1,8 +1,10 @@
-"""Times that a question counts from today, such as "the last 30 days" or "this year"."""
+"""Times that a question counts from today ("the last 30 days", "this year"), and months and years that it names."""
 
 from __future__ import annotations
 
+import calendar
 import re
+from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from sqljury.language.words import NUMBER_WORDS
@@ -61,3 +63,69 @@ def _unit(match: re.Match[str]) -> Unit:
 
 def _amount(text: str) -> int:
     return int(text) if text.isdigit() else NUMBER_WORDS.index(text.lower())
+
+
+_MONTH_NAMES: Final = tuple(name.lower() for name in calendar.month_name)  # January is 1
+_MONTH: Final = "|".join(f"{name}|{name[:3]}" for name in _MONTH_NAMES[1:]) + "|sept"
+_YEAR: Final = r"(?:19|20)\d\d"
+_NAMED_MONTH: Final = re.compile(
+    rf"\b(?P<name>{_MONTH})\b\.?(?:\s*,\s*|\s+of\s+|\s+|-|/)(?P<year>{_YEAR})(?![\d:.,/-]*\d)"
+    rf"|(?<![\d/.-])(?P<before>0?[1-9]|1[0-2])/(?P<year_after>{_YEAR})(?![\d/.-]*\d)"
+    rf"|(?<![\w/.-])(?P<year_before>{_YEAR})[-/](?P<after>0[1-9]|1[0-2])(?![\w/.-]*\d)",
+    re.IGNORECASE,
+)
+_NAMED_YEAR: Final = re.compile(rf"(?<![\w/.,:$€£#-]){_YEAR}(?![\w/:-]|[.,]\d)(?!\s*%)")
+_PART_BEFORE: Final = re.compile(
+    r"(?:\b(?:by|early|mid|late)|\b\d{1,2}(?:st|nd|rd|th)?|\b(?:first|last)|\b[a-z-]*(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth"
+    r"|tenth|eleventh|twelfth|teenth|tieth))\W*(?:day\W+)?(?:of\W+)?(?:the\W+month\W+of\W+)?$",
+    re.IGNORECASE,
+)
+_OTHER_TIMES: Final = re.compile(
+    rf"\b(?:{_MONTH}|q[1-4]|quarters?|half|halves|h[12]|weeks?|weekdays?|weekends?|day|daily|today|yesterday|tonight"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|fall|winter|christmas|easter|new year\W?s?"
+    r"|fiscal|financial|fy|as of|as at|valid|effective|since|until|till|through|up to|before|after|between|prior"
+    r"|later|earlier|onwards?|starts? of|beginning|begin|opening|closing|ends?|year-?end|month-?end|midnight|noon)\b"
+    r"|\b\d{1,2}(?:st|nd|rd|th)\b|\d:\d\d|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?",
+    re.IGNORECASE,
+)
+"""Words that name another time than a whole month or year, or a point of it."""
+
+
+class Period(NamedTuple):
+    """A month of a year, or a whole year where ``month`` is 0."""
+
+    year: int
+    month: int
+
+    @property
+    def first(self) -> date:
+        """The first day."""
+        return date(self.year, self.month or 1, 1)
+
+    @property
+    def last(self) -> date:
+        """The last day."""
+        month = self.month or 12
+        return date(self.year, month, calendar.monthrange(self.year, month)[1])
+
+
+def named_period(question: str) -> Period | None:
+    """The one month with its year, or else the one year, that a question names; None beside a day or another time.
+
+    "March 2024", "in March of 2024", "03/2024" and "2024-03" name a month, "1 March 2024" and "as of 2024" do not.
+    """
+    months = list(_NAMED_MONTH.finditer(question))
+    found = months or list(_NAMED_YEAR.finditer(question))
+    periods = {_month(match) if months else Period(int(match[0]), 0) for match in found}
+    if len(periods) != 1 or any(_PART_BEFORE.search(question[: match.start()]) for match in found):
+        return None
+    rest = (_NAMED_MONTH if months else _NAMED_YEAR).sub(" ", question)
+    return None if _OTHER_TIMES.search(rest) or _NAMED_YEAR.search(rest) else periods.pop()
+
+
+def _month(match: re.Match[str]) -> Period:
+    if match["name"]:
+        short = match["name"].lower()[:3]
+        month = next(at for at, name in enumerate(_MONTH_NAMES) if at and name.startswith(short))
+        return Period(int(match["year"]), month)
+    return Period(int(match["year_after"] or match["year_before"]), int(match["before"] or match["after"]))

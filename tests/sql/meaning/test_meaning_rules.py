@@ -6,13 +6,15 @@ starts with ``failed`` is asked about a query that the engine refuses.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqljury.language.cues import extreme, ratio
-from sqljury.language.times import Span, relative
+from sqljury.language.money import amounts, main_unit
+from sqljury.language.times import Period, Span, named_period, relative
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query, write
@@ -35,7 +37,17 @@ ORDERS = {
     "created_at": "INTEGER",
     "changed_ms": "BIGINT",
     "seen_us": "BIGINT",
+    "fee_ct": "INTEGER",
+    "shippingCents": "INTEGER",
+    "tip_pence": "NUMERIC(12, 0)",
+    "order_ct": "INTEGER",
+    "per_cent": "INTEGER",
+    "net_cents": "DECIMAL(10, 2)",
+    "cost_cents": "INTEGER",
+    "quantity": "INTEGER",
+    "toll": "INTEGER",
 }
+COMMENTS = {"toll": "toll in cents (divide by 100 for euros)"}
 CUSTOMER = {"id": "INTEGER", "name": "TEXT", "age": "INTEGER", "city": "TEXT", "gender": "TEXT"}
 VALUES: dict[str, tuple[Any, ...]] = {
     "placed": ("2023-01-31 10:30:00", "2023-02-01 00:00:00"),
@@ -43,6 +55,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "settled": ("Y", "N"),
     "paid": (0, 1),
     "gender": ("F", "M"),
+    "fee_ct": (250, 1050),
+    "cost_cents": (2.5, 10.99),
 }
 STORED = {"city": ("Lisbon", "100%_Lisbon"), "name": ("ANN", "Ann")}
 
@@ -72,7 +86,14 @@ def schema(dialect: str) -> Schema:
         "shop",
         dialect,
         tuple(
-            Table(name, tuple(Column(column, kind, column == "id") for column, kind in columns.items()), ("id",))
+            Table(
+                name,
+                tuple(
+                    Column(column, kind, column == "id", comment=COMMENTS.get(column, ""))
+                    for column, kind in columns.items()
+                ),
+                ("id",),
+            )
             for name, columns in tables
         ),
     )
@@ -183,6 +204,65 @@ def test_rules_after_one_that_applied_or_failed_see_the_query_as_it_was() -> Non
 )
 def test_times_counted_from_today(question: str, span: Span | None) -> None:
     assert relative(question) == span
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("invoices dated March 2024", Period(2024, 3)),
+        ("invoices of march, 2024", Period(2024, 3)),
+        ("fees in Sept. of 2024, late or not", Period(2024, 9)),
+        ("invoices in 3/2024", Period(2024, 3)),
+        ("invoices of 2024-12", Period(2024, 12)),
+        ("March 2024: is March 2024 over?", Period(2024, 3)),
+        ("more than 5 invoices in 2024", Period(2024, 0)),
+        ("invoices of 1 March 2024", None),
+        ("invoices of 1. March 2024", None),
+        ("invoices of the twenty-first of March 2024", None),
+        ("invoices of the last day of March 2024", None),
+        ("invoices of March 1, 2024", None),
+        ("invoices of March 1st 2024", None),
+        ("invoices of 01/03/2024", None),
+        ("invoices of 01.03.2024", None),
+        ("invoices of 2024-03-01", None),
+        ("invoices of 20240301", None),
+        ("invoices of March 2024, on the 1st", None),
+        ("invoices by March 2024", None),
+        ("invoices since March 2024", None),
+        ("prices valid in March 2024", None),
+        ("invoices of Monday in March 2024", None),
+        ("invoices of early 2024", None),
+        ("invoices of Q1 2024", None),
+        ("invoices of 2023 and 2024", None),
+        ("invoices of 2023/2024", None),
+        ("invoices of January and March 2024", None),
+        ("invoices of $2024", None),
+        ("invoices of March", None),
+    ],
+)
+def test_months_and_years_that_a_question_names(question: str, period: Period | None) -> None:
+    assert named_period(question) == period
+
+
+def test_amounts_of_a_question() -> None:
+    def given(question: str) -> set[str]:
+        return set(map(str, amounts(question)))
+
+    assert given("fees of more than 50 euros") == {"50"}
+    assert given("fees between 5 and 1,000.50 EUR") == {"5", "1000.50"}
+    assert given("fees of $5 to $7") == {"5", "7"}
+    assert given("fees of 5€") == {"5"}
+    assert amounts("3 orders of 0.5 dollars") == {Decimal("0.5")}
+    assert given("3 orders of 50 cents, 2 dollars in all") == set()
+    assert given("2 million dollars, $3 million") == set()
+    assert main_unit("the fees in euros")
+    assert main_unit("the fees in € for orders of more than 50 euros")
+    assert main_unit("How many dollars were paid?")
+    assert not main_unit("orders of more than 50 euros")
+    assert not main_unit("the fees in euros and cents")
+    assert not main_unit("the fees in thousands of euros")
+    assert not main_unit("the weight in pounds")
+    assert not main_unit("the fees of European orders")
 
 
 def test_cues() -> None:

@@ -22,8 +22,9 @@ from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
+from sqljury.sql.meaning.units import minor_units
 from sqljury.sql.meaning.unmatched import unmatched
-from sqljury.sql.meaning.years import numbers_of_texts, years
+from sqljury.sql.meaning.years import numbers_of_texts, whole_periods, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
 
@@ -38,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     fixed_dates,
     epochs,
     years,
+    whole_periods,
     numbers_of_texts,
     booleans,
     along_keys,
@@ -49,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
     unmatched,
     not_in_null,
     division,
+    minor_units,
     extremes,
     counted_once,
     counted_matches,

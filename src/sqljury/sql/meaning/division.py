@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from sqljury.language.cues import ratio
-from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items
 
@@ -17,14 +17,6 @@ _WIDE: Final = re.compile(r"big|int8|serial8", re.IGNORECASE)
 _INT: Final = re.compile(r"int(?!erval)|serial", re.IGNORECASE)
 _FRACTIONS: Final = re.compile(r"real|floa|doub|char|clob|text|blob|bool|date|time", re.IGNORECASE)
 _DEPTH: Final = 12
-_UNITS: Final = frozenset(
-    (
-        *("cent", "penny", "pence", "ms", "millis", "millisecond", "second", "sec", "minute"),
-        *("gram", "milligram", "mg", "millimetre", "millimeter", "mm", "centimetre", "centimeter", "cm"),
-        *("metre", "meter", "byte", "kilobyte", "kb", "megabyte", "mb"),
-    )
-)
-"""Words of names of columns that hold a small unit, which is divided to have a larger one."""
 _IN_A_UNIT: Final = frozenset(
     map(str, (10, 60, 100, 1000, 1024, 1440, 3600, 60_000, 86_400, 1_000_000, 1_048_576, 3_600_000, 1_000_000_000))
 )
@@ -99,7 +91,7 @@ def _converts(node: exp.Expr) -> bool:
     while isinstance(above, exp.Paren | exp.Alias | exp.AggFunc | exp.Round | exp.Binary | exp.Ordered | exp.Order):
         above = above.parent
     shown = isinstance(above, exp.Select | exp.Where | exp.Having)  # not what a function of times takes
-    return shown and bool(columns) and all(_UNITS & set(words(column.name)) for column in columns)
+    return shown and bool(columns) and all(is_small_unit(column.name) for column in columns)
 
 
 def _may_be_a_bucket(node: exp.Expr) -> bool:

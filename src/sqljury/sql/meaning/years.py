@@ -1,15 +1,19 @@
-"""SQLite's comparisons of dates with years, and of texts with numbers, which no engine with types would run.
+"""Dates compared with a day or with ``'2012'`` where a month or a year is meant, and texts compared with numbers.
 
-A column declared as DATE has NUMERIC affinity: ``'2012'`` becomes a number beside it, which is below every text, and
-so below every date. What STRFTIME and SUBSTR return is a text without affinity, which is above every number.
+All but days compared for whole months and years is for SQLite alone: no engine with types would run it. A column
+declared as DATE has NUMERIC affinity: ``'2012'`` becomes a number beside it, which is below every text, and so below
+every date. What STRFTIME and SUBSTR return is a text without affinity, which is above every number.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from typing import Final
 
-from sqljury.sql.meaning.base import Asked, Change, compared, held, holds_dates
+from sqljury.language.times import Period, named_period
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, holds_dates, is_date
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
@@ -19,6 +23,16 @@ _TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 _WHOLE: Final = re.compile(r"(?:%[YmdHMSjwuWs])+")
 _FRACTION: Final = re.compile(r"%[fJ]")
 """Formats of STRFTIME whose text is a whole number, or one with a fraction."""
+_STATES: Final = frozenset(
+    (
+        *("snapshot", "snap", "balance", "bal", "stock", "inventory", "position", "rate", "valid", "effective"),
+        *("eff", "asof", "period", "month", "fiscal"),
+    )
+)
+"""Words of names of columns and tables whose rows hold from a day on, or on each day: one of these may be meant."""
+
+
+_ONE_DAY: Final = "the question names a month or a year, and the query has a day of it"
 
 
 def years(tree: exp.Query, asked: Asked) -> Change | None:
@@ -32,9 +46,9 @@ def years(tree: exp.Query, asked: Asked) -> Change | None:
     for node in list(tree.find_all(exp.Between)):
         low, high = _limits(node.args["low"]), _limits(node.args["high"])
         if not node.args.get("symmetric") and (low or high) and holds_dates(held(node.this, asked.schema), asked.data):
-            lower = exp.GTE(this=node.this.copy(), expression=_day(low[0]) if low else node.args["low"].copy())
+            lower = exp.GTE(this=node.this.copy(), expression=low[0] if low else node.args["low"].copy())
             upper = (
-                exp.LT(this=node.this.copy(), expression=_day(high[1]))
+                exp.LT(this=node.this.copy(), expression=high[1])
                 if high
                 else exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
             )
@@ -49,17 +63,88 @@ def years(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("a year or a month is compared with whole dates", may_empty=True) if changed else None
 
 
-def _limits(node: exp.Expr) -> tuple[str, str] | None:
+def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
+    """Let ``= '2024-03-01'`` be all of March where the question names "March 2024" and no day; likewise a year.
+
+    ``BETWEEN '2024-03-01' AND '2024-03-30'`` ends on the last day of the month.
+    """
+    period = named_period(asked.question.whole)
+    if period is None:
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.Between)):
+        if _is_cut_short(node, period) and _holds_days(node.this, asked):
+            changed = True
+            node.set("high", _as_day(node.args["high"], period.last))
+    beside = [
+        (comparison, column, constant)
+        for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+        for column, constant in ((comparison.this, comparison.expression), (comparison.expression, comparison.this))
+        if (day_of(constant) or "")[:7] in (period.first.isoformat()[:7], period.last.isoformat()[:7])
+    ]
+    if len({_bare(column).sql() for _, column, _ in beside}) > 1:  # a row may be of a week, from one day to another
+        return Change(_ONE_DAY) if changed else None
+    equal = [
+        (comparison, column, constant)
+        for comparison, column, constant in beside
+        if isinstance(comparison, exp.EQ | exp.NEQ) and day_of(constant) in _ends(period) and _holds_days(column, asked)
+    ]
+    for comparison, column, constant in equal:
+        changed = True
+        span = _as_day(constant, period.first), _as_day(constant, period.last + timedelta(days=1))
+        comparison.replace(_beside(column, comparison.key, span, since=False))
+    return Change(_ONE_DAY) if changed else None
+
+
+def _ends(period: Period) -> tuple[str, str]:
+    return period.first.isoformat(), period.last.isoformat()
+
+
+def _is_cut_short(node: exp.Between, period: Period) -> bool:
+    """Whether a range from the first day of the month ends one to three days before its last."""
+    low, high = day_of(node.args["low"]), day_of(node.args["high"])
+    short = [(period.last - timedelta(days=days)).isoformat() for days in (1, 2, 3)]
+    whole = not node.args.get("symmetric") and not isinstance(node.parent, exp.Not)
+    return whole and bool(period.month) and low == period.first.isoformat() and high in short
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """The column of a column that is cast to a date."""
+    if isinstance(node, exp.Cast) and node.to.this != exp.DataType.Type.DATE:
+        return node
+    one = not any(value for key, value in node.args.items() if key not in ("this", "to", "expressions"))
+    return node.this if isinstance(node, exp.Cast | exp.Date | exp.TsOrDsToDate) and one else node
+
+
+def _holds_days(node: exp.Expr, asked: Asked) -> bool:
+    """Whether an expression is a column of dates or times of what happened, as it is or cast to a date."""
+    known = held(_bare(node), asked.schema)
+    if known is None or _STATES & {*words(known.column.name), *words(known.table.name)}:
+        return False
+    type_ = known.column.type.lower()
+    declared = is_date(type_) and "year" not in type_ and not type_.startswith("time ") and type_ != "time"
+    return holds_dates(known, asked.data) or (declared and asked.dialect != "sqlite")
+
+
+def _as_day(constant: exp.Expr, day: date) -> exp.Expr:
+    """The constant with another day, cast as it was."""
+    copy = constant.copy()
+    literal = copy.find(exp.Literal)
+    written = exp.Literal.string(day.isoformat())
+    return written if literal is None or literal is copy else (literal.replace(written), copy)[1]
+
+
+def _limits(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     """The first day of the year or month that a constant is, and the day after its last; None for anything else."""
     match = _SPAN.fullmatch(node.name) if isinstance(node, exp.Literal) else None
     if match is None:
         return None
     year, month = int(match[1]), int(match[2] or 0)
     after = f"{year + 1}-01-01" if month in (0, 12) else f"{year}-{month + 1:02}-01"
-    return f"{year}-{month or 1:02}-01", after
+    return exp.Literal.string(f"{year}-{month or 1:02}-01"), exp.Literal.string(after)
 
 
-def _beside(column: exp.Column, operator: str, span: tuple[str, str], *, since: bool) -> exp.Expr:
+def _beside(column: exp.Expr, operator: str, span: tuple[exp.Expr, exp.Expr], *, since: bool) -> exp.Expr:
     """The comparison of a column with all days from the first up to, and without, the second."""
     first, after = span
     if operator == "eq":
@@ -71,16 +156,12 @@ def _beside(column: exp.Column, operator: str, span: tuple[str, str], *, since: 
     return _before(column, first if operator == "lt" else after)
 
 
-def _before(column: exp.Column, day: str) -> exp.LT:
-    return exp.LT(this=column.copy(), expression=_day(day))
+def _before(column: exp.Expr, day: exp.Expr) -> exp.LT:
+    return exp.LT(this=column.copy(), expression=day.copy())
 
 
-def _not_before(column: exp.Column, day: str) -> exp.GTE:
-    return exp.GTE(this=column.copy(), expression=_day(day))
-
-
-def _day(day: str) -> exp.Literal:
-    return exp.Literal.string(day)
+def _not_before(column: exp.Expr, day: exp.Expr) -> exp.GTE:
+    return exp.GTE(this=column.copy(), expression=day.copy())
 
 
 def numbers_of_texts(tree: exp.Query, asked: Asked) -> Change | None:

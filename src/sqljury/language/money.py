@@ -1,0 +1,49 @@
+"""Amounts of money in a question, and the unit in which it asks for them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+_UNIT: Final = (
+    r"(?:euros?|dollars?|pounds?|francs?|kron(?:or|er|a|e)|zlotys?|rupees?|pesos?)\b"
+    r"|(?-i:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|AUD|CAD)\b"
+)
+_SIGN: Final = "[€$£]"
+_NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?![\d,])"
+_SCALE: Final = r"(?!\s*(?:k|m|bn|thousand|million|billion)\b)"
+_PRICED: Final = re.compile(
+    rf"(?:\b(?P<low>{_NUMBER})(?:\s*(?:and|to|or)\s+|\s*[-–]\s*))?"
+    rf"(?:{_SIGN}\s?(?P<after>{_NUMBER}){_SCALE}|(?<![\d.,])(?P<before>{_NUMBER})[\s-]*(?:{_SIGN}|\b(?:{_UNIT})))",
+    re.IGNORECASE,
+)
+_LOW: Final = re.compile(rf"{_SIGN}\s?(?P<after>{_NUMBER})(?=\s*(?:and|to|or|[-–])\s)", re.IGNORECASE)
+_MAIN: Final = re.compile(rf"\b(?:{_UNIT})|{_SIGN}", re.IGNORECASE)
+_MINOR: Final = re.compile(
+    r"(?<!per )\b(?:cents?|ct|cts|penn(?:y|ies)|pence|centimes?|rappen|[oö]re|øre|grosz\w*|paise|centavos?)\b|¢"
+    r"|\bminor (?:currency )?units?\b",
+    re.IGNORECASE,
+)
+_UNCLEAR: Final = re.compile(
+    r"\b(?:thousands?|millions?|billions?|convert\w*|exchange\w*|currenc(?:y|ies)|percent\w*|ratio"
+    r"|weigh\w*|heav\w+|mass|lbs?)\b|k[€$]",
+    re.IGNORECASE,
+)
+
+
+def main_unit(question: str) -> bool:
+    """Whether figures are asked for in euros, dollars or the like: a unit is named, and not with a number alone.
+
+    Not where cents, thousands, another currency or pounds of weight may be meant.
+    """
+    rest = _PRICED.sub(" ", question)
+    return bool(_MAIN.search(rest)) and not (_MINOR.search(question) or _UNCLEAR.search(question))
+
+
+def amounts(question: str) -> frozenset[Decimal]:
+    """The numbers that a question gives as amounts in euros, dollars or the like; none where it names cents too."""
+    if _MINOR.search(question):
+        return frozenset()
+    matches = [match.groupdict() for pattern in (_PRICED, _LOW) for match in pattern.finditer(question)]
+    return frozenset(Decimal(text.replace(",", "")) for match in matches for text in match.values() if text)

@@ -1,0 +1,235 @@
+"""Columns that hold a small unit by their name, and amounts in cents where a question asks for euros or dollars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from sqljury.language.money import amounts, main_unit
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.parse import exp
+
+_MONEY: Final = frozenset({"cent", "penny", "pence"})
+_SMALL: Final = _MONEY | frozenset(
+    (
+        *("ms", "millis", "millisecond", "second", "sec", "minute"),
+        *("gram", "milligram", "mg", "millimetre", "millimeter", "mm", "centimetre", "centimeter", "cm"),
+        *("metre", "meter", "byte", "kilobyte", "kb", "megabyte", "mb"),
+    )
+)
+"""Words of names of columns that hold a small unit, which is divided to have a larger one."""
+_SHORT: Final = frozenset({"ct", "cts", "cent"})
+"""Units if a word of money is beside them: "ct" may be a count, "cent" a centre."""
+_OF_MONEY: Final = frozenset(
+    (
+        *(
+            "fee",
+            "amt",
+            "amount",
+            "price",
+            "prc",
+            "total",
+            "tot",
+            "cost",
+            "pay",
+            "paid",
+            "sal",
+            "salary",
+            "wage",
+            "rev",
+        ),
+        *("revenue", "balance", "bal", "net", "gross", "tax", "vat", "fare", "rent", "premium", "due", "budget"),
+        *("income", "turnover", "profit", "margin", "sum", "surcharge", "euro", "eur", "dollar", "usd", "money"),
+    )
+)
+"""Not what is often counted, such as payments, refunds and sales."""
+_NOT_AMOUNTS: Final = frozenset({"id", "code", "count", "cnt", "per", "percent", "pct", "flag", "nr", "no", "num"})
+_NUMERIC: Final = re.compile(r"int(?!erval|\d*(?:multi)?range)|serial|num(?!(?:multi)?range)|dec|real|floa|doub", re.I)
+_SCALED: Final = re.compile(r",\s*[1-9]")
+"""A type with digits after the point: such amounts are hardly cents."""
+_IN_CENTS: Final = re.compile(
+    r"\b(?:in|as)\s+(?:\w+\s+)?(?:euro-?\s?)?(?:cents?|pence|pennies)\b|^\W*(?:euro-?\s?)?(?:cents|pence)\b"
+    r"|\bminor (?:currency )?units?\b",
+    re.IGNORECASE,
+)
+_NOT_IN_CENTS: Final = re.compile(
+    r"\b(?:not|never|no longer|formerly|per cent)\b|\b(?:in|as)\s+(?:\w+\s+)?(?:euros?|dollars?|pounds?)\b(?!\W?cent)",
+    re.IGNORECASE,
+)
+_COUNTED: Final = re.compile(
+    r"\b(?:number|count) of\b|\bcounts?\b|\bhow many (?!(?:euro|dollar|pound|franc|kron)\w*)", re.IGNORECASE
+)
+_HUNDREDS: Final = frozenset({"100", "100.0", "100.", "100.00", "0.01", ".01", "1e2"})
+_FACTORS: Final = frozenset({"qty", "quantity", "unit", "hour", "piece", "pcs", "item"})
+
+
+def is_small_unit(column: str) -> bool:
+    """Whether a column holds a small unit by its name."""
+    return bool(_SMALL & set(words(column)))
+
+
+def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show cents as euros where the question asks for euros: ``SUM(fee_cents) / 100.0``.
+
+    ``fee_cents > 50`` becomes ``> 5000`` for "more than 50 euros". Left alone where anything is divided by 100.
+    """
+    question = asked.question.text
+    cents = _Cents(asked)
+    if main_unit(asked.question.evidence):  # it knows better than a name
+        return None
+    if not any(map(cents.is_column, tree.find_all(exp.Column))) or _counts_hundreds(tree):
+        return None
+    changed = _scale_numbers(tree, cents, amounts(question))
+    if isinstance(tree, exp.Select) and main_unit(question) and not _filters_currency(tree):
+        counted = bool(_COUNTED.search(question))
+        for item in list(tree.selects):
+            changed = _show_main_unit(item, tree, cents, counted=counted) or changed
+    return Change("the column is in cents, and the question is not") if changed else None
+
+
+class _Cents:
+    """Whether an expression is an amount in cents."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+
+    def is_column(self, node: exp.Expr) -> bool:
+        """Whether a column holds cents by its name or its comment, and whole numbers by its type and its values."""
+        known = held(node, self._asked.schema)
+        if known is None or not _NUMERIC.search(known.column.type) or _SCALED.search(known.column.type):
+            return False
+        if not (self._by_name(known) or self._by_comment(known)):
+            return False
+        return all(map(_is_whole, self._asked.data.values(known.table, known.column.name)))
+
+    def _by_name(self, known: Held) -> bool:
+        name = known.column.name
+        listed = set(words(name))
+        if listed & _NOT_AMOUNTS:
+            return False
+        if "pence" in listed or "penny" in listed or re.search(r"cents(?![a-z])", name, re.IGNORECASE):
+            return bool(listed & _MONEY)
+        return bool(listed & _SHORT and listed & _OF_MONEY)
+
+    @staticmethod
+    def _by_comment(known: Held) -> bool:
+        comment = known.column.comment
+        return bool(_IN_CENTS.search(comment)) and not _NOT_IN_CENTS.search(comment)
+
+    def __call__(self, node: exp.Expr | None) -> bool:
+        """Whether the value of an expression is in cents: a column, its sum, mean or extreme, or a sum of such."""
+        if isinstance(node, exp.Column):
+            return self.is_column(node)
+        if isinstance(node, exp.AggFunc):
+            return isinstance(node, exp.Sum | exp.Avg | exp.Min | exp.Max) and self(node.this)
+        if isinstance(node, exp.Paren | exp.Neg | exp.Abs | exp.Filter | exp.Window):
+            return self(node.this)
+        if isinstance(node, exp.Distinct):
+            return len(node.expressions) == 1 and self(node.expressions[0])
+        if isinstance(node, exp.Add | exp.Sub):
+            return self(node.this) and self(node.expression)
+        if isinstance(node, exp.Coalesce):
+            return self(node.this) and all(self(other) or _is_nothing(other) for other in node.expressions)
+        if isinstance(node, exp.Div):
+            return self(node.this) and isinstance(node.expression.unnest(), exp.Count)
+        if isinstance(node, exp.Mul):
+            pairs = (node.this, node.expression), (node.expression, node.this)
+            return any(self(amount) and self._is_factor(factor) for amount, factor in pairs)
+        if isinstance(node, exp.Case):
+            results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+            kept = [result for result in results if result is not None and not _is_nothing(result)]
+            return bool(kept) and all(map(self, kept))
+        return False
+
+    def _is_factor(self, node: exp.Expr) -> bool:
+        """Whether a factor leaves the unit as it is: a quantity, or 1.0."""
+        if isinstance(node, exp.Literal):
+            return node.name == "1.0"
+        return isinstance(node, exp.Column) and bool(_FACTORS & set(words(node.name))) and not self.is_column(node)
+
+
+def _is_whole(value: object) -> bool:
+    try:
+        return Decimal(str(value)) % 1 == 0
+    except InvalidOperation:
+        return False
+
+
+def _is_nothing(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and node.name in ("0", "0.0"))
+
+
+def _number(node: exp.Expr) -> Decimal | None:
+    plain = isinstance(node, exp.Literal) and not node.is_string and re.fullmatch(r"\d+(?:\.\d+)?", node.name)
+    return Decimal(node.name) if plain else None
+
+
+def _scale_numbers(tree: exp.Query, cents: _Cents, given: frozenset[Decimal]) -> bool:
+    """Multiply the question's amounts by 100 where cents are compared with them, unless one was multiplied already."""
+    numbers = {id(side): (side, number) for side in _compared_numbers(tree, cents) if (number := _number(side))}
+    if any(number / 100 in given for _, number in numbers.values()):
+        return False
+    scaled = [(side, number) for side, number in numbers.values() if number in given]
+    for side, number in scaled:
+        side.replace(exp.Literal.number(f"{(number * 100).normalize():f}"))
+    return bool(scaled)
+
+
+def _counts_hundreds(tree: exp.Query) -> bool:
+    """Whether anything is divided or multiplied by 100, or by the hundredth of 1."""
+    factors = tree.find_all(exp.Div, exp.IntDiv, exp.Mul)
+    sides = [side.unnest() for node in factors for side in (node.this, node.expression)]
+    sides = [side.this if isinstance(side, exp.Cast) else side for side in sides]
+    return any(isinstance(side, exp.Literal) and side.name in _HUNDREDS for side in sides)
+
+
+def _compared_numbers(tree: exp.Query, cents: _Cents) -> Iterator[exp.Expr]:
+    """Numbers that amounts in cents are compared with."""
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
+        for amount, other in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(other, exp.Literal) and cents(amount):
+                yield other
+    for between in tree.find_all(exp.Between):
+        if cents(between.this):
+            yield from (between.args["low"], between.args["high"])
+
+
+def _filters_currency(tree: exp.Query) -> bool:
+    """Whether rows are chosen by a text of a currency: the question then names what it filters by."""
+    texts = [literal.name for literal in tree.find_all(exp.Literal) if literal.is_string]
+    return any(main_unit(text) or (len(text) == 3 and main_unit(text.upper())) for text in texts)
+
+
+def _may_be_counts(value: exp.Expr) -> bool:
+    """Whether a column may hold a count by its name: "ct" is short for either."""
+    return any({"ct", "cts"} & set(words(column.name)) for column in value.find_all(exp.Column))
+
+
+def _show_main_unit(item: exp.Expr, tree: exp.Select, cents: _Cents, *, counted: bool) -> bool:
+    """Divide an output by 100 if it is in cents; its name goes if that says cents and nothing refers to it."""
+    value = item.unalias()
+    while isinstance(value, exp.Round | exp.Cast | exp.Paren) and not cents(value):
+        if isinstance(value, exp.Cast) and re.search(r"int", value.to.sql(), re.IGNORECASE):
+            return False
+        if isinstance(value, exp.Round) and value.args.get("decimals") is None:
+            return False
+        value = value.this
+    if not cents(value) or (counted and _may_be_counts(value)):
+        return False
+    if item.alias and {*words(item.alias)} & (_MONEY | _SHORT):
+        if any(column.name.lower() == item.alias.lower() for column in tree.find_all(exp.Column)):
+            return False
+        if item.this is value:
+            item.replace(_divided(value))
+            return True
+        item.replace(item.this)
+    value.replace(_divided(value))
+    return True
+
+
+def _divided(value: exp.Expr) -> exp.Div:
+    top = exp.Paren(this=value.copy()) if isinstance(value, exp.Add | exp.Sub) else value.copy()
+    return exp.Div(this=top, expression=exp.Literal.number("100.0"), typed=True)  # without casts of the dividend
