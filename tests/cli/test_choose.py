@@ -134,10 +134,10 @@ def test_files_that_hold_no_query(zoo: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(" \n")
     with pytest.raises(DatasetError, match=r"a.sql: holds no query"):
-        choose.choose("How many?", db=str(zoo), sql=[file], model="none")
+        choose.choose(question="How many?", db=str(zoo), sql=[file], model="none")
     file.write_text("DELETE FROM animal")
     with pytest.raises(NoAnswerError):
-        choose.choose("How many?", db=str(zoo), sql=[file], model="none", cache=False)
+        choose.choose(question="How many?", db=str(zoo), sql=[file], model="none", cache=False)
 
 
 def test_one_question_in_python(zoo: Path) -> None:

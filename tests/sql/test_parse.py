@@ -19,6 +19,7 @@ from sqljury.parallel.watch import Watch
 from sqljury.sql import parse as parsing
 from sqljury.sql.emptied import emptied
 from sqljury.sql.features import UNREAD, anatomy
+from sqljury.sql.meter import is_compiled, under
 from sqljury.sql.names.bind import rebindings
 from sqljury.sql.names.suggest import unknown
 from sqljury.sql.resolve import used
@@ -34,7 +35,7 @@ LEVELS = 22  # twice the work each: minutes; Python itself stops deeper ones
 JOINS = f"SELECT 1 FROM t{' JOIN t' * 11} ON t.a = t.a"
 LONG = f"SELECT {', '.join(['1'] * parsing.MAX_READ_WORDS)}"
 
-COMPILED = pytest.mark.skipif(parsing._classes("sqlite") is None, reason="compiled, sqlglot refuses and asks nobody")
+COMPILED = pytest.mark.skipif(is_compiled("sqlite"), reason="compiled, sqlglot refuses and asks nobody")
 
 
 def nested(before: str, after: str, levels: int = LEVELS) -> str:
@@ -78,7 +79,7 @@ def test_the_limit_and_cancel_are_heard_while_a_query_is_read(tmp_path: Path, mo
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_was_stopped_is_not_remembered_as_refused(dialect: str) -> None:
     sql = f"SELECT '{dialect}' WHERE a IN (" + ", ".join(map(str, range(2000))) + ")"
-    with pytest.raises(QueryStoppedError) as caught, parsing.under(Watch(Limits(seconds=0))):
+    with pytest.raises(QueryStoppedError) as caught, under(Watch(Limits(seconds=0))):
         check(sql, dialect)
     assert caught.value.kind == "limit"
     check(sql, dialect)
@@ -86,7 +87,7 @@ def test_what_was_stopped_is_not_remembered_as_refused(dialect: str) -> None:
 
 @COMPILED
 def test_words_are_cut_under_the_limit_too() -> None:
-    with pytest.raises(QueryStoppedError), parsing.under(Watch(Limits(seconds=0))):
+    with pytest.raises(QueryStoppedError), under(Watch(Limits(seconds=0))):
         check("SELECT " + "(" * 60_000, "sqlite")
 
 
@@ -182,7 +183,7 @@ def test_a_query_is_read_once_and_every_caller_has_a_tree_of_its_own(monkeypatch
     assert parsing.parse_one(sql, "sqlite") == other
     parsing.parse_one(sql, "duckdb")
     assert len(read) == 2
-    with pytest.raises(QueryStoppedError), parsing.under(Watch(Limits(seconds=0))):
+    with pytest.raises(QueryStoppedError), under(Watch(Limits(seconds=0))):
         parsing.parse_one(sql, "sqlite")
 
 

@@ -16,7 +16,8 @@ from sqljury.access.scopes import Chain, Output, Rules, Scope, Source, broad, ex
 from sqljury.access.words import check_code, check_rest, check_types, check_words, edited, query_of, without_comments
 from sqljury.db import readonly
 from sqljury.errors import QueryRefusedError
-from sqljury.sql.parse import ParsingStoppedError, poll, quiet
+from sqljury.sql.meter import ParsingStoppedError, poll
+from sqljury.sql.parse import quiet
 from sqljury.types import Table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql.parse import under
+from sqljury.sql.meter import under
 from sqljury.sql.text import quote_table
 from sqljury.types import Limits, Result, Schema
 

@@ -12,18 +12,14 @@ import typer
 
 from sqljury.cli import show, terminal
 from sqljury.cli.ask import Output
+from sqljury.cli.groups import LimitOptions, grouped
 from sqljury.cli.options import (
     CacheOption,
     EvidenceOption,
-    MaxCalls,
-    MaxTokens,
-    MaxUsd,
-    PriceOption,
     PrivacyOption,
     SeedOption,
     TimeoutOption,
     WeightsOption,
-    ledger,
     opening,
     price_of,
 )
@@ -113,7 +109,9 @@ Model = Annotated[
 Explain = Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")]
 
 
+@grouped
 def choose(
+    *,
     question: Asked = None,
     pred: Pred = None,
     questions: Questions = None,
@@ -137,10 +135,7 @@ def choose(
     output: AnswerForm = Output.TABLE,
     explain: Explain = False,
     privacy: PrivacyOption = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_usd: MaxUsd = None,
-    price: PriceOption = None,
+    spending: LimitOptions,
 ) -> None:
     """Choose the best query for each question among those of several systems.
 
@@ -153,8 +148,8 @@ def choose(
     _check_answer(single, {"--evidence": evidence, "--explain": explain, "--output": output is not Output.TABLE})
     settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
     settings |= {"privacy": privacy.value if privacy else "rows", "weights": weights}
-    settings |= {"opinion": opinion.value if opinion else "" if model else "none", "price": price_of(price)}
-    settings["ledger"] = ledger(max_calls, max_tokens, max_usd)
+    settings |= {"opinion": opinion.value if opinion else "" if model else "none", "price": price_of(spending.price)}
+    settings["ledger"] = spending.ledger()
     if any(single.values()):
         answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
         show.answer(answer, output.value, None, explain)

@@ -18,7 +18,8 @@ from sqljury.db.base import failed
 from sqljury.db.sqlite_walls import WIDE_FORMAT
 from sqljury.errors import DatabaseError, DatabaseLockedError, QueryRefusedError
 from sqljury.sql import literals
-from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, errors, exp, parse_tokens, quiet, tokenize, under
+from sqljury.sql.meter import TooManyStepsError, under
+from sqljury.sql.parse import MAX_SQL_CHARS, errors, exp, parse_tokens, quiet, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ def check(sql: str, dialect: str) -> None:
     """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES.
 
     What was decided is remembered for a while, so that a query run again starts at once: the timing metrics need that.
-    ``sql.parse.under`` bounds its time.
+    ``sql.meter.under`` bounds its time.
     """
     objection = _objection(sql, dialect)
     if objection is not None:

@@ -15,7 +15,7 @@ from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import DatabaseError, QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql.parse import under
+from sqljury.sql.meter import under
 from sqljury.types import Cell, Limits, Result, Row
 
 OWN_LIMITS: Final = Limits(rows=1_000_000)

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 
 from sqljury.sql import text
+from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.provenance.phrases import Phrases
 from sqljury.types import Schema
@@ -138,7 +139,7 @@ def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     for clause in ("where", "having"):
         if (node := select.args.get(clause)) is None:
             continue
-        terms = list(node.this.flatten()) if isinstance(node.this, exp.And) else [node.this]
+        terms = outer_conjuncts(node)
         for at, term in enumerate(terms):
             if (
                 isinstance(term, exp.EQ)

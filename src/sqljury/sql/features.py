@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.equated import key_columns, loose
 from sqljury.sql.parse import errors, exp, quiet, read_query
 from sqljury.sql.resolve import column_names, find_table, from_items, has_column, quoted_texts
@@ -193,7 +194,7 @@ def _selected(tree: exp.Query) -> Iterator[str]:
 def _restrictions(nodes: _Nodes) -> Iterator[str]:
     """Each condition of WHERE and HAVING on its own, and the order that a LIMIT cuts."""
     for clause in nodes.of(exp.Where, exp.Having):
-        yield from map(_plain, clause.this.flatten() if isinstance(clause.this, exp.And) else (clause.this,))
+        yield from map(_plain, outer_conjuncts(clause))
     for query in nodes.of(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
         if order is not None and limit is not None:

@@ -8,9 +8,11 @@ query that is ordered by an aggregate and has no GROUP BY fails on every engine;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from sqljury.sql import text
+from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.faults import Fault
 from sqljury.sql.names.routes import identifying_column
 from sqljury.sql.parse import exp
@@ -62,10 +64,7 @@ def spell_out_aliases(sources: Sources) -> Iterator[Note]:
 def move_aggregates(sources: Sources) -> Iterator[Note]:
     """Move conditions on aggregates from WHERE to HAVING."""
     select, dialect = select_of(sources), sources.schema.dialect
-    where = select.args.get("where")
-    if where is None:
-        return
-    terms = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    terms = outer_conjuncts(select.args.get("where"))
     moved = [term for term in terms if any(isinstance(node, exp.AggFunc) for node in outside_queries(term))]
     if not moved:
         return
@@ -198,15 +197,12 @@ def _closure(sources: Sources, refs: set[Ref]) -> set[Ref]:
     """These columns, and all that inner joins and WHERE make equal to one of them."""
     select = sources.scope.expression
     inner = [join for join in select.args.get("joins") or () if not join.side]
-    conditions = [join.args["on"] for join in inner if join.args.get("on") is not None]
-    conditions += [select.args["where"].this] if select.args.get("where") is not None else []
-    pairs = []
-    for condition in conditions:
-        for term in condition.flatten() if isinstance(condition, exp.And) else [condition]:
-            if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column):
-                other = term.expression
-                if isinstance(other, exp.Column):
-                    pairs.append((_ref(term.this, sources), _ref(other, sources)))
+    clauses = [*(join.args.get("on") for join in inner), select.args.get("where")]
+    pairs = [
+        (_ref(term.this, sources), _ref(term.expression, sources))
+        for term in chain.from_iterable(map(outer_conjuncts, clauses))
+        if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column) and isinstance(term.expression, exp.Column)
+    ]
     closed = set(refs)
     for _ in pairs:
         closed |= {right for left, right in pairs if left in closed and right is not None}

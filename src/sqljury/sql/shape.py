@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp, quiet, read_query
 from sqljury.sql.resolve import column_names, find_table, from_items, has_column, owner, quoted_texts, tables_of
 from sqljury.sql.terms import ordinal, row_count
@@ -60,8 +61,8 @@ def _shape(tree: exp.Select, schema: Schema) -> Shape | None:
     equal = _using(select, schema)
     if equal is None or any(join.method == "NATURAL" for join in joins):
         return None
-    terms = equal + [term for join in joins if join.args.get("on") is not None for term in _terms(join.args["on"])]
-    where = [*terms, *_clause(select, "where")]
+    terms = equal + [term for join in joins for term in _terms(join.args.get("on"))]
+    where = [*terms, *_terms(select.args.get("where"))]
     ties = [term for term in where if _ties(term)]
     order = select.args.get("order")
     keys = [] if order is None else order.expressions
@@ -73,7 +74,7 @@ def _shape(tree: exp.Select, schema: Schema) -> Shape | None:
         frozenset(" = ".join(sorted((term.this.sql(), term.expression.sql()))) for term in ties),
         tuple(term for term in where if term not in ties and not isinstance(term, exp.Boolean)),
         tuple(_output(key, select) for key in getattr(select.args.get("group"), "expressions", ())),
-        tuple(_clause(select, "having")),
+        tuple(_terms(select.args.get("having"))),
         tuple((_output(key.this, select), bool(key.args.get("desc"))) for key in keys),
         row_count(select, "limit"),
         row_count(select, "offset"),
@@ -134,26 +135,21 @@ def _name(node: exp.Expr, schema: Schema) -> str:
     return "" if table is None else table.name.lower()
 
 
-def _clause(select: exp.Select, clause: str) -> list[exp.Expr]:
-    node = select.args.get(clause)
-    return [] if node is None else list(_terms(node.this))
-
-
-def _terms(node: exp.Expr) -> Iterator[exp.Expr]:
-    node = node.unnest() if isinstance(node, exp.Paren) else node
-    if isinstance(node, exp.And):
-        yield from _terms(node.this)
-        yield from _terms(node.expression)
-    elif isinstance(node, exp.Between):
-        yield exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
-        yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
-    elif isinstance(node, exp.Not) and isinstance(node.this, exp.EQ):
-        yield exp.NEQ(this=node.this.this.copy(), expression=node.this.expression.copy())
-    elif node.key in _MIRRORED and not isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column):
-        kind: type[exp.Expr] = getattr(exp, _MIRRORED[node.key])
-        yield kind(this=node.expression.copy(), expression=node.this.copy())
-    else:
-        yield node
+def _terms(clause: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The conditions that must hold: BETWEEN as two, NOT before ``=`` as ``<>``, a column on the left side."""
+    for node in conjuncts(clause):
+        if isinstance(node, exp.Between):
+            yield exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+            yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+        elif isinstance(node, exp.Not) and isinstance(node.this, exp.EQ):
+            yield exp.NEQ(this=node.this.this.copy(), expression=node.this.expression.copy())
+        elif (
+            node.key in _MIRRORED and not isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column)
+        ):
+            kind: type[exp.Expr] = getattr(exp, _MIRRORED[node.key])
+            yield kind(this=node.expression.copy(), expression=node.this.copy())
+        else:
+            yield node
 
 
 def _ties(term: exp.Expr) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqljury.sql.conditions import operands
 from sqljury.sql.parse import exp
 
 _OPPOSITE: Final = {"eq": "neq", "neq": "eq", "gt": "lte", "gte": "lt", "lt": "gte", "lte": "gt"}
@@ -116,7 +117,7 @@ class _Reader:
             high = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
             return self.terms((exp.Or if negated else exp.And)(this=low, expression=high), negated=negated)
         if isinstance(node, exp.And | exp.Or):
-            return [self._alternatives(list(_operands(node, type(node))), node, negated=negated)]
+            return [self._alternatives(operands(node, type(node)), node, negated=negated)]
         if isinstance(node, exp.In) and len(node.expressions) > 1:
             equal = [exp.EQ(this=node.this.copy(), expression=part.copy()) for part in node.expressions]
             if negated:
@@ -202,15 +203,6 @@ class _Reader:
                 if isinstance(part, exp.Count) and isinstance(part.this, exp.Star):
                     columns.add("*")
         return Side(tuple(sorted(calls)), tuple(literals), frozenset(columns), tuple(unknown), tuple(queries))
-
-
-def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
-    for part in (node.args["this"], node.args["expression"]):
-        inner: exp.Expr = part.unnest() if isinstance(part, exp.Paren) else part
-        if type(inner) is kind:
-            yield from _operands(inner, kind)
-        else:
-            yield inner
 
 
 def outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.things import GENERAL, ROLES, SAME, has_english, is_english, mentioned, things
+from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.features import anatomy
 from sqljury.sql.parse import errors, exp, quiet, read_query
 from sqljury.sql.provenance.phrases import Phrases, listed, meant
@@ -146,8 +147,7 @@ class _Told:
     def _kept(self, tree: exp.Query) -> Iterator[str]:
         """Each condition of WHERE and HAVING on its own, and the order that a LIMIT cuts."""
         for clause in tree.find_all(exp.Where, exp.Having):
-            terms = clause.this.flatten() if isinstance(clause.this, exp.And) else (clause.this,)
-            yield from map(self._phrases.condition, terms)
+            yield from map(self._phrases.condition, outer_conjuncts(clause))
         for query in tree.find_all(exp.Query):
             order, limit = query.args.get("order"), row_count(query, "limit")
             if order is not None and limit:

@@ -36,32 +36,28 @@ def rule_8(query: Query, facts: Facts) -> Applied | None:
                 return ()
         return (unit,)
 
-    changed = rewritten(query, keep)
+    changed = _rewritten(query, keep)
     return Applied(changed, tuple(dict.fromkeys(gone))) if gone else None
 
 
 def rule_11(query: Query, _: Facts) -> Applied | None:
     """``'5'`` ~ ``5``."""
-    changed = rewritten(query, lambda unit: (unit._replace(value1=_number(unit.value1), value2=_number(unit.value2)),))
-    return Applied(changed) if changed != query else None
+    return applied(query, lambda unit: (unit._replace(value1=_number(unit.value1), value2=_number(unit.value2)),))
 
 
 def rule_15(query: Query, _: Facts) -> Applied | None:
     """``c IN (v, w)`` ~ ``c = v OR c = w``; ``NOT IN`` ~ ``!=`` and AND."""
-    changed = rewritten(query, spelled_out)
-    return Applied(changed) if changed != query else None
+    return applied(query, spelled_out)
 
 
 def rule_19(query: Query, _: Facts) -> Applied | None:
     """``c BETWEEN a AND b`` ~ ``c >= a AND c <= b``."""
-    changed = rewritten(query, _bounds)
-    return Applied(changed) if changed != query else None
+    return applied(query, _bounds)
 
 
 def rule_20(query: Query, _: Facts) -> Applied | None:
     """``NOT c = v`` ~ ``c != v``, likewise ``<`` and ``>=``, ``>`` and ``<=``."""
-    changed = rewritten(query, _turned)
-    return Applied(changed) if changed != query else None
+    return applied(query, _turned)
 
 
 def _number(value: Value) -> Value:
@@ -101,7 +97,13 @@ def _turned(unit: Condition) -> Conditions:
 _Change: TypeAlias = "Callable[[Condition], Conditions]"
 
 
-def rewritten(query: Query, change: _Change) -> Query:
+def applied(query: Query, change: _Change) -> Applied | None:
+    """The query rewritten condition by condition; None where that leaves it as it is."""
+    changed = _rewritten(query, change)
+    return Applied(changed) if changed != query else None
+
+
+def _rewritten(query: Query, change: _Change) -> Query:
     """Every condition replaced by what ``change`` makes of it, in ON, WHERE and HAVING."""
     if not (query.on or query.where or query.having):
         return query

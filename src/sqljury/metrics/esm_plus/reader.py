@@ -1,6 +1,4 @@
-"""The words of a query as ESM+ reads it: Spider's, with joins and ``<>`` put together.
-
-Reads SQL into the structure of ESM+, accepting what the published program accepts and nothing else.
+"""Reads SQL into the structure of ESM+, accepting what the published program accepts and nothing else.
 
 Its limits are the published ones (ESM+ paper, section 7): no parentheses around conditions, no columns of queries in
 FROM, one operator in an expression, aliases only of tables; those of columns are passed over. Conditions stay in one
@@ -20,10 +18,8 @@ Where the published program is odd, so is this reader, for verdicts follow from 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import isfinite
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
-from sqljury.errors import InputError
 from sqljury.metrics.esm_plus.structure import (
     NULL,
     STAR,
@@ -42,28 +38,9 @@ from sqljury.metrics.esm_plus.structure import (
     Value,
     ValueList,
 )
-from sqljury.metrics.spider.parser import Cursor, tokenize
+from sqljury.metrics.esm_plus.words import constant, fail, is_constant, unquoted, words_of
+from sqljury.metrics.spider.parser import Cursor
 from sqljury.metrics.spider.structure import AGGREGATES, ARITHMETIC, OPERATORS, SET_OPERATORS, Names
-
-MAX_CHARACTERS: Final = 100_000
-"""Longer queries are not read."""
-
-_SIDES: Final = frozenset({"left", "right", "outer", "cross"})
-
-
-def words_of(sql: str) -> list[str]:
-    """Lower-case words, ``left join`` one word; names in backticks are one word as well.
-
-    Raises ``InputError`` for a quotation mark that is not closed, and for a query that is too long.
-    """
-    if len(sql) > MAX_CHARACTERS:
-        raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
-    words: list[str] = []
-    for word in tokenize(sql.replace("<>", "!="), backticks=True):
-        side = words.pop() if word == "join" and words and words[-1] in _SIDES else ""
-        words.append(f"{side} {word}".strip())
-    return words
-
 
 MAX_DEPTH: Final = 60
 """Queries inside queries; deeper ones are not read."""
@@ -87,32 +64,9 @@ class Read(NamedTuple):
 
 def read(sql: str, names: Names, *, bare_aliases: bool = True) -> Read:
     """The structure of one query; raises ``InputError`` where it cannot be read, valid SQL or not."""
-    words = words_of(sql)
-    reader = _Reader(words, names, _aliases(words, names), bare_aliases)
+    words, aliases = words_of(sql, names)
+    reader = _Reader(words, names, aliases, bare_aliases)
     return Read(reader.query(), tuple(reader.found))
-
-
-def _fail(reason: str) -> NoReturn:
-    raise InputError(f"not in ESM+'s grammar: {reason}")
-
-
-def _aliases(words: list[str], names: Names) -> dict[str, str]:
-    """What each name stands for in the whole query, tables for themselves; the last AS of a name counts.
-
-    The quotation marks of the words around AS go.
-    """
-    aliases: dict[str, str] = {}
-    for at, word in enumerate(words):
-        if word == "as":
-            if at + 1 == len(words):
-                _fail("nothing follows AS")
-            words[at + 1], words[at - 1] = _unquoted(words[at + 1]), _unquoted(words[at - 1])
-            aliases[words[at + 1]] = words[at - 1]
-    for table in names.tables:
-        if table in aliases:
-            _fail(f"the alias {table} is also the name of a table")
-        aliases[table] = table
-    return aliases
 
 
 @dataclass(slots=True)
@@ -128,7 +82,7 @@ class _Reader(Cursor):
 
     def __init__(self, words: list[str], names: Names, aliases: dict[str, str], bare_aliases: bool) -> None:
         self.found: list[str] = []
-        super().__init__(words, _fail)
+        super().__init__(words, fail)
         self._names = names
         self._aliases = aliases
         self._bare_aliases = bare_aliases
@@ -140,7 +94,7 @@ class _Reader(Cursor):
         """A SELECT and what a set operator joins to it, in parentheses or not."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            _fail("too many queries inside each other")
+            fail("too many queries inside each other")
         in_parentheses = self._skip("(")
         query = self._clauses(_Scope(dict(self._aliases)))
         self._skip_semicolons()
@@ -178,7 +132,7 @@ class _Reader(Cursor):
         try:
             return self._words.index("from", self._at) + 1
         except ValueError:
-            _fail("there is no FROM")
+            fail("there is no FROM")
 
     def _skip_semicolons(self) -> None:
         while self._skip(";"):
@@ -193,7 +147,7 @@ class _Reader(Cursor):
         while self._peek():
             if tables:
                 if self._peek() not in _JOINS:
-                    _fail(f"{self._peek()!r} in FROM")
+                    fail(f"{self._peek()!r} in FROM")
                 joins.append(self._next())
             in_parentheses = not tables and self._skip("(")
             if self._peek() == "select" and not tables:
@@ -210,16 +164,16 @@ class _Reader(Cursor):
         return tuple(tables), tuple(joins), tuple(on)
 
     def _table(self, scope: _Scope) -> str:
-        word = _unquoted(self._next())
+        word = unquoted(self._next())
         table = scope.aliases.get(word, "")
         if table not in self._names.tables:
-            _fail(f"{word!r} is no table")
+            fail(f"{word!r} is no table")
         scope.tables.append(table)
         if self._peek() == "as":
             self._at += 2
         elif self._peek() not in _NO_ALIAS:
             if not self._bare_aliases:
-                _fail(f"{self._peek()!r} is an alias without AS, and rule 14 is off")
+                fail(f"{self._peek()!r} is an alias without AS, and rule 14 is off")
             alias = self._next()
             if alias not in ("inner", "full", "natural"):
                 self.found.append(f"{table} {alias}")
@@ -274,9 +228,9 @@ class _Reader(Cursor):
             return None
         word = self._next()
         try:
-            return int(word) if len(word) < 20 else _fail("LIMIT is too long")
+            return int(word) if len(word) < 20 else fail("LIMIT is too long")
         except ValueError:
-            _fail(f"LIMIT {word[:20]} is no whole number")
+            fail(f"LIMIT {word[:20]} is no whole number")
 
     # Conditions
 
@@ -289,7 +243,7 @@ class _Reader(Cursor):
             if self._peek() in _CONNECTIVES:
                 units.append(self._next())
             elif self._peek():
-                _fail(f"{self._peek()!r} behind a condition")
+                fail(f"{self._peek()!r} behind a condition")
         return tuple(units[:-1] if units and isinstance(units[-1], str) else units)
 
     def _condition(self, scope: _Scope) -> Condition:
@@ -298,10 +252,10 @@ class _Reader(Cursor):
         negated ^= self._skip("not")
         operator = self._next()
         if operator not in OPERATORS:
-            _fail(f"{operator!r} is no comparison")
+            fail(f"{operator!r} is no comparison")
         value1: Value
         value2: Value = None
-        if operator == "in" and _is_constant(self._peek(1)):
+        if operator == "in" and is_constant(self._peek(1)):
             value1 = self._list(scope)
         elif operator == "between":
             value1 = self._value(scope)
@@ -328,7 +282,7 @@ class _Reader(Cursor):
         word = self._peek() or self._next()
         if word == "select":
             value = self.query()
-        elif _is_constant(word) or word == NULL:
+        elif is_constant(word) or word == NULL:
             self._at += 1
             value = Literal(word if '"' in word or word == NULL else float(word))
         else:
@@ -360,12 +314,12 @@ class _Reader(Cursor):
 
     def _operand(self, scope: _Scope) -> Expression:
         in_parentheses = self._skip("(")
-        if (constant := _constant(self._peek())) is not None:
+        if (number := constant(self._peek())) is not None:
             self._at += 1
-            if constant.value:  # a zero is passed over, as published
+            if number.value:  # a zero is passed over, as published
                 if in_parentheses:
                     self._expect(")")
-                return constant
+                return number
         word = self._peek()
         if word == "cast":
             self._at += 2
@@ -391,7 +345,7 @@ class _Reader(Cursor):
         self._at += 2
         times = [part.strip('"').strip("%") for part in self._next().split(" ")]
         if not all(time in _TIMES for time in times):
-            _fail("strftime with another format than letters")
+            fail("strftime with another format than letters")
         self._at += 1
         distinct = self._skip("distinct")
         column = self._column(scope)
@@ -399,7 +353,7 @@ class _Reader(Cursor):
         return Call(f"strftime {' '.join(times)}", (Aggregate("", True, column) if distinct else column,))
 
     def _column(self, scope: _Scope) -> Column:
-        word = _unquoted(self._next())
+        word = unquoted(self._next())
         if word == STAR:
             return Column(STAR)
         if "." in word:
@@ -416,7 +370,7 @@ class _Reader(Cursor):
             for table in scope.tables:
                 if word in self._names.tables[table]:
                     return Column(f"{table}.{word}")
-        _fail(f"{word!r} is no column of {', '.join(scope.tables) or 'any table in FROM'}")
+        return fail(f"{word!r} is no column of {', '.join(scope.tables) or 'any table in FROM'}")
 
 
 def _check(query: Query) -> None:
@@ -424,18 +378,18 @@ def _check(query: Query) -> None:
     for unit in query.on:
         if isinstance(unit, Condition):
             if isinstance(unit.value1, Literal | Query | ValueList) or unit.value1 is None:
-                _fail("a value in ON")
+                fail("a value in ON")
             if isinstance(unit.left, Literal):
-                _fail("a number in ON")
+                fail("a number in ON")
     if any(isinstance(unit, Literal) or unit == Column(STAR) for unit in query.group_by):
-        _fail("GROUP BY of no column")
+        fail("GROUP BY of no column")
     if any(isinstance(unit, Aggregate) and _counts_arithmetic(unit) for unit in query.select):
-        _fail("the count of an arithmetic expression")
+        fail("the count of an arithmetic expression")
     if query.on:
         compared = [unit.left for unit in (*query.where, *query.having) if isinstance(unit, Condition)]
         whole = [*query.select, *(key.expression for key in query.order_by)]
         if any(map(_has_number, whole)) or any(_has_number(left, right=False) for left in compared):
-            _fail("a number beside a join")
+            fail("a number beside a join")
 
 
 def _counts_arithmetic(unit: Aggregate) -> bool:
@@ -451,27 +405,3 @@ def _has_number(expression: Expression, *, right: bool = True) -> bool:
         case Arithmetic(_, one, other):
             return _has_number(one) or (right and _has_number(other))
     return False
-
-
-def _unquoted(word: str) -> str:
-    return word.strip("\"'`").lower()
-
-
-def _constant(word: str) -> Literal | None:
-    """A number, in quotation marks or not, or NULL, where a column could stand."""
-    if word == NULL:
-        return Literal(NULL)
-    text = word.replace('"', "")
-    return Literal(float(text)) if _is_number(text) else None
-
-
-def _is_constant(word: str) -> bool:
-    """Whether a word is a string or a number; ``nan`` and ``inf`` are neither."""
-    return '"' in word or _is_number(word)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        return isfinite(float(word))
-    except ValueError:
-        return False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
-from sqljury.sql.provenance.sources import conjuncts
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import outside_queries
 

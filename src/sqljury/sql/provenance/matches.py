@@ -12,9 +12,10 @@ from typing import NamedTuple
 from sqljury.language.wants import Wants
 from sqljury.language.words import words
 from sqljury.sql import text
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
-from sqljury.sql.provenance.sources import Joined, aliases, conjuncts, joined
+from sqljury.sql.provenance.sources import Joined, aliases, joined
 from sqljury.sql.terms import group_keys, outside_queries
 from sqljury.types import Schema, Table
 

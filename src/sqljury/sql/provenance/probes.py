@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 from sqljury.language.wants import Wants
 from sqljury.language.words import words
 from sqljury.sql import text
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.matches import unmatched
 from sqljury.sql.provenance.outer import outer_losses
 from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
 from sqljury.sql.provenance.repeats import repeated
-from sqljury.sql.provenance.sources import aliases, conjuncts, outer_aliases, result_selects
+from sqljury.sql.provenance.sources import aliases, outer_aliases, result_selects
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import group_keys, outside_queries
 from sqljury.types import Effect, Row, Schema

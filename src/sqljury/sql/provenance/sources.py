@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, has_column, owner, tables_of
 from sqljury.types import Schema, Table
@@ -60,15 +61,6 @@ def joined(select: exp.Select, schema: Schema) -> Joined | None:
         else:
             conditions.append((term, named))
     return Joined(select, tables, nodes, dict(edges), conditions)
-
-
-def conjuncts(clause: exp.Expr | None) -> list[exp.Expr]:
-    """The conditions of WHERE, HAVING or ON that all must hold."""
-    if clause is None:
-        return []
-    node = clause.this if isinstance(clause, exp.Where | exp.Having) else clause
-    node = node.unnest() if isinstance(node, exp.Paren) else node
-    return [part for side in node.flatten() for part in conjuncts(side)] if isinstance(node, exp.And) else [node]
 
 
 def on_terms(join: exp.Join, tables: dict[str, Table]) -> list[exp.Expr]:

@@ -25,7 +25,7 @@ from sqljury.metrics.esm_plus.clauses import (
     rule_10,
     rule_18,
 )
-from sqljury.metrics.esm_plus.conditions import rewritten, rule_8, rule_11, rule_15, rule_19, spelled_out
+from sqljury.metrics.esm_plus.conditions import applied, rule_8, rule_11, rule_15, rule_19, spelled_out
 from sqljury.metrics.esm_plus.joins import rule_12, rule_13, rule_16, rule_17
 from sqljury.metrics.esm_plus.rules import TABLE_1_RULES
 from sqljury.metrics.esm_plus.strict.joins import (
@@ -92,8 +92,7 @@ def rule_11_strictly(query: Query, facts: Facts) -> Applied | None:
             return (unit,)
         return (unit._replace(value1=_compared(unit.value1, kind), value2=_compared(unit.value2, kind)),)
 
-    changed = rewritten(query, change)
-    return Applied(changed) if changed != query else None
+    return applied(query, change)
 
 
 def rule_15_strictly(query: Query, _: Facts) -> Applied | None:
@@ -102,14 +101,12 @@ def rule_15_strictly(query: Query, _: Facts) -> Applied | None:
     def change(unit: Condition) -> Conditions:
         return (unit,) if unit.value1 == ValueList(()) else spelled_out(unit)
 
-    changed = rewritten(query, change)
-    return Applied(changed) if changed != query else None
+    return applied(query, change)
 
 
 def rule_19_strictly(query: Query, _: Facts) -> Applied | None:
     """Rule 19 in all clauses, and ``c NOT BETWEEN a AND b`` ~ ``c < a OR c > b``."""
-    changed = rewritten(query, _bounds)
-    return Applied(changed) if changed != query else None
+    return applied(query, _bounds)
 
 
 def _bounds(unit: Condition) -> Conditions:
