@@ -227,3 +227,26 @@ def counted(question: str) -> list[str]:
 def extreme(question: str) -> bool:
     """Whether the rows with the greatest or smallest of something are asked for."""
     return bool(_EXTREME.search(question))
+
+
+_NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
+_UNMATCHED: Final = re.compile(
+    rf"\b(?:includ(?:e|es|ing)|even|also (?:show|list|count|give)|counting) (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
+    r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
+    r"|\b(?:with|as|and|show(?:ing)?|give|say|put|or) (?:a )?(?:0|zero|nought) (?:for|if|where|when|in case)\b",
+    re.IGNORECASE,
+)
+_ZEROS: Final = re.compile(r"\b(?:0|zeros?|nought)\b", re.IGNORECASE)
+_LEFT_OUT: Final = re.compile(
+    r"\b(?:leav(?:e|ing)|left) (?:\w+ ){0,4}out\b|\b(?:exclud|omit|except)|\bnot (?:includ|count)", re.IGNORECASE
+)
+
+
+def wants_unmatched(question: str) -> bool:
+    """Whether what has none of the things counted is wanted too: "with 0 for a hotel without rooms"."""
+    return bool(_UNMATCHED.search(question)) and not _LEFT_OUT.search(question)
+
+
+def wants_zeros(question: str) -> bool:
+    """Whether the question says that none is 0."""
+    return bool(_ZEROS.search(question))

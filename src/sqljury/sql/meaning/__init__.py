@@ -23,7 +23,7 @@ from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.units import minor_units
-from sqljury.sql.meaning.unmatched import unmatched
+from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.years import numbers_of_texts, whole_periods, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
@@ -49,6 +49,7 @@ RULES: Final[tuple[Rule, ...]] = (
     whole_days,
     durations,
     unmatched,
+    kept_without,
     not_in_null,
     division,
     minor_units,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqljury.language.cues import wants_unmatched, wants_zeros
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
@@ -24,6 +25,36 @@ def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
                 _move_conditions(select, joined, asked)
                 return Change(f"an inner join has no rows without a match in {absent}")
     return None
+
+
+def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
+    """Turn an inner join into an outer one where the question wants a row for what has no match: "0 for those without".
+
+    For groups of one table with aggregates of the rows that refer to it. A sum of none is 0 if the question says so.
+    """
+    if not isinstance(tree, exp.Select) or tree.args.get("having") or not wants_unmatched(asked.question.text):
+        return None
+    absent = _other_than_grouped(tree, asked) if _is_inner(tree) else None
+    if absent is None or not _refers(tree, absent, asked):
+        return None
+    joined = _outer_joined(tree, absent)
+    if joined is None:
+        return None
+    _count_matches(tree, joined)
+    _move_conditions(tree, joined, asked)
+    if wants_zeros(asked.question.text):
+        for node in [node for part in tree.selects for node in outside_queries(part) if isinstance(node, exp.Sum)]:
+            node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)]))
+    return Change(f"the question wants what has no match in {absent} too, and an inner join leaves it out")
+
+
+def _refers(select: exp.Select, absent: str, asked: Asked) -> bool:
+    """Whether the join equates the key of the table that is not ``absent``, whose rows the other one refers to."""
+    for side in (column for join in select.args["joins"] for column in join.args["on"].find_all(exp.Column)):
+        owned = owner(side, asked.schema)
+        if owned is not None and owned[0] != absent:
+            return [key.lower() for key in owned[1].row_key] == [side.name.lower()]
+    return False
 
 
 def _is_inner(select: exp.Select) -> bool:
@@ -65,17 +96,28 @@ def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
     joins: list[exp.Join] = select.args.get("joins") or []
     if having is None or group is None or len(joins) != 1 or not _is_none(having.this):
         return None
-    aliases = {table.alias_or_name.lower() for table in (select.args["from_"].this, joins[0].this)}
+    absent = _other_than_grouped(select, asked)
     counted = having.this.this.this
+    if absent is None:
+        return None
+    if isinstance(counted, exp.Column):
+        owned = owner(counted, asked.schema)
+        return absent if owned is not None and owned[0] == absent else None
+    return absent if isinstance(counted, exp.Star | exp.Literal) else None
+
+
+def _other_than_grouped(select: exp.Select, asked: Asked) -> str | None:
+    """The alias of the one of two tables that a SELECT is not grouped by; None where there is no such one."""
+    group, joins = select.args.get("group"), select.args.get("joins") or []
+    if group is None or len(joins) != 1:
+        return None
+    aliases = {table.alias_or_name.lower() for table in (select.args["from_"].this, joins[0].this)}
     owners = [owner(node, asked.schema) for node in group.expressions if isinstance(node, exp.Column)]
     grouped = {owned[0] for owned in owners if owned is not None}
     if len(aliases) != 2 or len(grouped) != 1 or len(owners) != len(group.expressions) or None in owners:
         return None
     [absent] = aliases - grouped
-    if isinstance(counted, exp.Column):
-        owned = owner(counted, asked.schema)
-        return absent if owned is not None and owned[0] == absent else None
-    return absent if isinstance(counted, exp.Star | exp.Literal) else None
+    return absent
 
 
 def _is_none(condition: exp.Expr) -> bool:
