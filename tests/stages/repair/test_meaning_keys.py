@@ -133,3 +133,19 @@ def test_a_unit_that_is_divided_keeps_its_fraction(club: Path) -> None:
     sql = "SELECT sender, weight_grams / 1000 FROM parcels"
     assert answered(club, "What do the parcels weigh, in kilograms?", sql)[1][0] == ("Ada", 1.25)
     assert answered(club, "How many are there of each number?", "SELECT parcel_no / 10 FROM parcels")[2] == ""
+
+
+def test_rows_without_a_match_by_a_column_that_is_never_null(club: Path) -> None:
+    sql = "SELECT c.club_name FROM clubs AS c JOIN members AS m ON m.home_club = c.club_id WHERE m.full_name IS NULL"
+    after, rows, reason = answered(club, "Which clubs have no members?", sql)
+    assert after == sql.replace("JOIN", "LEFT JOIN")
+    assert rows == (("Mill",),)
+    assert reason == "an inner join has no rows without a match in m"
+
+
+def test_a_column_with_null_may_be_asked_for(club: Path) -> None:
+    with closing(sqlite3.connect(club)) as connection:
+        connection.execute("UPDATE members SET full_name = NULL WHERE mid = 13")
+        connection.commit()
+    sql = "SELECT c.club_name FROM clubs AS c JOIN members AS m ON m.home_club = c.club_id WHERE m.full_name IS NULL"
+    assert answered(club, "Which clubs have members without a name?", sql)[:2] == (sql, (("Harbour",),))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from sqljury.language.cues import wants_unmatched, wants_zeros
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import owner
+from sqljury.sql.resolve import identifier, owner
 from sqljury.sql.terms import outside_queries
 
 
 def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
     """Turn an inner join into an outer one where the query asks for rows that have no match in the joined table.
 
-    Such a query has a condition that an inner join never meets: ``WHERE orders.id IS NULL`` on a key or a column that
-    the join equates, or ``HAVING COUNT(*) = 0``. Other conditions on the joined table move into ON.
+    Such a query has a condition that an inner join never meets: ``WHERE orders.id IS NULL`` on a key, a column that the
+    join equates or one without NULL, or ``HAVING COUNT(*) = 0``. Other conditions on the joined table move into ON.
     """
     for select in list(tree.find_all(exp.Select)):
         absent = _absent_by_null(select, asked) or _absent_by_count(select, asked)
@@ -84,10 +85,18 @@ def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
         known = held(column, asked.schema)
         if column is None or known is None:
             continue
-        if column.sql() in equated or column.name in known.table.row_key:
+        if column.sql() in equated or column.name in known.table.row_key or _never_null(known, asked):
             owned = owner(column, asked.schema)
             return owned[0] if owned is not None else None
     return None
+
+
+def _never_null(known: Held, asked: Asked) -> bool:
+    """Whether no row of the table has NULL in the column."""
+    name = exp.column(identifier(known.column.name, asked.dialect))
+    null = exp.Is(this=name, expression=exp.Null())
+    probe = exp.select(exp.Literal.number(1)).from_(table_node(known.table, asked.dialect)).where(null).limit(1)
+    return asked.data.rows(probe.sql(dialect=asked.dialect)) == ()
 
 
 def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
