@@ -117,10 +117,11 @@ def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
 
 def _other_than_grouped(select: exp.Select, asked: Asked) -> str | None:
     """The alias of the one of two tables that a SELECT is not grouped by; None where there is no such one."""
-    group, joins = select.args.get("group"), select.args.get("joins") or []
+    group = select.args.get("group")
+    joins: list[exp.Join] = select.args.get("joins") or []
     if group is None or len(joins) != 1:
         return None
-    aliases = {table.alias_or_name.lower() for table in (select.args["from_"].this, joins[0].this)}
+    aliases: set[str] = {table.alias_or_name.lower() for table in (select.args["from_"].this, joins[0].this)}
     owners = [owner(node, asked.schema) for node in group.expressions if isinstance(node, exp.Column)]
     grouped = {owned[0] for owned in owners if owned is not None}
     if len(aliases) != 2 or len(grouped) != 1 or len(owners) != len(group.expressions) or None in owners:
