@@ -99,6 +99,13 @@ def test_the_model_sees_what_codes_mean(file: Path) -> None:
     assert "cd_desc has" not in model.calls[0].prompt
 
 
+def test_a_text_counts_where_its_code_is_stored(file: Path) -> None:
+    with connect(file) as db:
+        task = Preparation(SchemaPart(values=6)).task(Question("Which are the gas tariffs?"), db)
+    assert ("trf_hdr", "util_cd") in [hit[:2] for hit in task.hits]
+    assert "cd_txt" not in [table for table, _, _ in task.hits]
+
+
 def test_nothing_of_them_is_shown_where_the_schema_alone_may_be(file: Path) -> None:
     with connect(file) as db:
         task = Preparation(SchemaPart()).task(Question("Which are the gas tariffs?"), db, shows="schema")

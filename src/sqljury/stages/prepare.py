@@ -36,7 +36,7 @@ from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.collect import Progress
 from sqljury.values.explained import Explained, explained
-from sqljury.values.hints import hints, meant, nearest
+from sqljury.values.hints import Meant, hints, meant, nearest
 
 MAX_TOKENS: Final = 160
 _SCHEMA: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_KEYWORDS}
@@ -145,13 +145,14 @@ class Preparation:
         index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
         values = meant(index, keywords, hinted) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
-        hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
+        codes = explained_codes(db, whole, now) if values else Explained()
+        hits = _hits(values, codes)
         schema = whole
         if not now.get(("short", given), lambda: is_short(whole, SCHEMA_CHARS)):
             words = f"{question.text}\n{question.evidence}"
             schema = retrieve(self.indexes.of(whole), words, hits=hits, form=self.part.form)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
-        beside = (*by_people, *(Text(hint, "values") for hint in hints(values, explained_codes(db, whole, now))))
+        beside = (*by_people, *(Text(hint, "values") for hint in hints(values, codes)))
         text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near)
         return Task(question, schema, text, beside, hits, near, shows=shows)
 
@@ -214,6 +215,16 @@ def value_index(
         lambda: open_or_build(db, schema(), progress, cancel, skip(db)),
         lambda index: not index.damaged,
     )
+
+
+def _hits(values: Sequence[Meant], codes: Explained) -> tuple[Hit, ...]:
+    """Where the values are, or the codes that are stored in their place."""
+    places: dict[tuple[str, str, str], Hit] = {}
+    for match in (one.match for one in values):
+        stored = codes.columns_of(match.table, match.column, match.value)
+        for table, column in [(table, column) for table, column, _ in stored] or [(match.table, match.column)]:
+            places.setdefault((table, column, match.value), Hit(table, column, match.score))
+    return tuple(places.values())
 
 
 def explained_codes(db: Database, schema: Schema, now: Content) -> Explained:
