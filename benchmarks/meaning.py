@@ -18,6 +18,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,13 @@ from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.stages.repair.meaning import Content, as_meant, doubts
-from sqljury.types import Candidate, Limits, Question, Schema, Task
+from sqljury.types import Candidate, Limits, Question, Task
+from sqljury.values.explained import explained
 
 
-def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context) -> Iterator[dict[str, Any]]:
+def lines(record: dict[str, Any], db: Database, known: Task, context: Context) -> Iterator[dict[str, Any]]:
     """A line for each different query of a question that is rewritten or remarked on, and one for the question."""
-    task = Task(Question(record["question"], record.get("evidence", ""), record["id"]), schema, "")
+    task = replace(known, question=Question(record["question"], record.get("evidence", ""), record["id"]))
     gold, ordered = run_gold(db, record["gold"]), EX.ordered(record["gold"])
 
     def right(sql: str) -> bool:
@@ -46,7 +48,7 @@ def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context
     seconds, proposed = 0.0, Counter[str]()
     for sql in queries:
         candidate = Candidate(sql, "direct", result=db.execute(sql, context.limits))
-        asked = Asked(task.question, schema, Content(schema, context), failed=not candidate.result.ok)
+        asked = Asked(task.question, task.known, Content(task, context), failed=not candidate.result.ok)
         for rule in RULES if candidate.result.ok else FOR_ERRORS:
             proposed[rule.__name__] += Rewriter(sql, asked).rewrite(rule) is not None
         began = time.perf_counter()
@@ -133,10 +135,11 @@ def main() -> None:
         for name in sorted({record["db_id"] for record in records}):
             with connect(arguments.data / "database" / name / f"{name}.sqlite") as db:
                 schema = known_schema(db)
+                known = Task(Question(""), schema, "", codes=explained(db, schema).columns)
                 context = Context(db, FakeModel(""), limits=Limits(seconds=10))
                 for record in (one for one in records if one["db_id"] == name):
                     with contextlib.suppress(DatasetError):  # gold that does not run judges nothing
-                        for line in lines(record, db, schema, context):
+                        for line in lines(record, db, known, context):
                             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 

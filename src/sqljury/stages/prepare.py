@@ -35,7 +35,7 @@ from sqljury.types import Privacy, Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.collect import Progress
-from sqljury.values.explained import Explained, explained
+from sqljury.values.explained import Codes, Explained, explained
 from sqljury.values.hints import Meant, hints, meant, nearest
 
 MAX_TOKENS: Final = 160
@@ -145,7 +145,7 @@ class Preparation:
         index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
         values = meant(index, keywords, hinted) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
-        codes = explained_codes(db, whole, now) if values else Explained()
+        codes = now.get("codes", lambda: explained(db, whole))
         hits = _hits(values, codes)
         schema = whole
         if not now.get(("short", given), lambda: is_short(whole, SCHEMA_CHARS)):
@@ -153,8 +153,8 @@ class Preparation:
             schema = retrieve(self.indexes.of(whole), words, hits=hits, form=self.part.form)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
         beside = (*by_people, *(Text(hint, "values") for hint in hints(values, codes)))
-        text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near)
-        return Task(question, schema, text, beside, hits, near, shows=shows)
+        text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near, codes.columns)
+        return Task(question, schema, text, beside, hits, near, shows=shows, codes=codes.columns)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
         """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
@@ -162,14 +162,16 @@ class Preparation:
             return task
         part = replace(self.part, form=cast(Form, form)) if form else self.part
         now = self.now or content(db)
-        return replace(task, text=_schema_text(db, now, task.shown, part, task.shows, task.near, order or None))
+        text = _schema_text(db, now, task.shown, part, task.shows, task.near, task.codes, order or None)
+        return replace(task, text=text)
 
     def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
         """The task on a part of its schema."""
         if schema == task.known:
             return task
         now = self.now or content(db)
-        return replace(task, linked=schema, text=_schema_text(db, now, schema, self.part, task.shows, task.near))
+        text = _schema_text(db, now, schema, self.part, task.shows, task.near, task.codes)
+        return replace(task, linked=schema, text=text)
 
 
 def find_keywords(state: State, context: Context) -> State:
@@ -225,11 +227,6 @@ def _hits(values: Sequence[Meant], codes: Explained) -> tuple[Hit, ...]:
         for table, column in [(table, column) for table, column, _ in stored] or [(match.table, match.column)]:
             places.setdefault((table, column, match.value), Hit(table, column, match.score))
     return tuple(places.values())
-
-
-def explained_codes(db: Database, schema: Schema, now: Content) -> Explained:
-    """What the codes of the database mean where a table of codes says it; ``schema`` is the whole one."""
-    return now.get("codes", lambda: explained(db, schema))
 
 
 def known(
@@ -297,7 +294,8 @@ def _schema_text(
     schema: Schema,
     part: SchemaPart,
     shows: Privacy,
-    near: Near = (),
+    near: Near,
+    codes: Codes,
     order: int | None = None,
 ) -> Text:
     """The schema as the recipe wants it seen, as far as it may; ``order`` seeds an order of tables and columns.
@@ -305,12 +303,12 @@ def _schema_text(
     It is kept with the content, unless a table could not be read for it.
     """
     key = "text", schema, part, shows, near, order
-    text, _ = now.get(key, lambda: _written(db, now, schema, part, shows, near, order), lambda made: made[1])
+    text, _ = now.get(key, lambda: _written(db, schema, part, shows, near, codes, order), lambda made: made[1])
     return text
 
 
 def _written(
-    db: Database, now: Content, schema: Schema, part: SchemaPart, shows: Privacy, near: Near, order: int | None
+    db: Database, schema: Schema, part: SchemaPart, shows: Privacy, near: Near, codes: Codes, order: int | None
 ) -> tuple[Text, bool]:
     """The text, and whether all tables could be read for it.
 
@@ -322,7 +320,6 @@ def _written(
     least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
     samples = {} if shows == "schema" else sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    meant = {} if shows == "schema" else explained_codes(db, known(db, now=now)[0], now).columns
     style = Style(
         rows,
         examples=examples,
@@ -330,7 +327,7 @@ def _written(
         odd=True,
         shuffle=order,
         near=by_column,
-        meant=meant,
+        meant={} if shows == "schema" else codes,
         apart=shows == "values",
     )
     text = aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sqljury.types.schema import DIALECT_NAMES, Schema
@@ -36,7 +37,8 @@ class Task:
     ``notes`` are lines about the database that are relevant to the question; they are data, not instructions.
     ``hits`` holds table, column and match score in (0, 1] of values that the question seems to name; ``near`` holds
     table, column and some of its values, ordered by similarity to the question's words. ``shows`` is the most of the
-    database's content that prompts on the question may hold.
+    database's content that prompts on the question may hold. ``codes`` has what codes mean, by table and column, where
+    a table of codes explains them.
     """
 
     question: Question
@@ -47,6 +49,7 @@ class Task:
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     linked: Schema | None = None
     shows: Privacy = "rows"
+    codes: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     @property
     def shown(self) -> Schema:

@@ -254,8 +254,8 @@ def test_what_a_cancelled_question_did_not_read_is_read_again(database: Database
 def test_after_a_failed_look_up_no_more_cases_are_looked_up(database: Databases) -> None:
     _, task, context = repairable(database("sqlite"), PAID, "SELECT 1")
     table = next(one for one in task.known.tables if one.name == "customer")
-    assert Content(task.known, context).spellings(table, "city", "porto") == ("Porto",)
-    content = Content(task.known, context)
+    assert Content(task, context).spellings(table, "city", "porto") == ("Porto",)
+    content = Content(task, context)
     assert content.spellings(replace(table, name="nowhere"), "city", "porto") is None
     assert content.spellings(table, "city", "porto") is None
 

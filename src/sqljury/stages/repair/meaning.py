@@ -21,7 +21,6 @@ from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
-from sqljury.stages.prepare import explained_codes
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def apply_rules(candidate: Candidate, task: Task, context: Context, rules: Seque
     """A candidate that runs, after those of the rules that are sure of their rewrite; a failed one as it is."""
     if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
-    data = Content(task.known, context)
+    data = Content(task, context)
     asked = Asked(task.question, task.known, data)
     query = Rewriter(candidate.sql, asked)
     for rule in rules:
@@ -71,7 +70,7 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
     """Remarks on an answer: what may be meant otherwise, and the day from which the query counts."""
     if not context.recipe.fix.meaning or not candidate.result.ok:
         return ()
-    data = Content(task.known, context)
+    data = Content(task, context)
     asked = Asked(task.question, task.known, data)
     query = Rewriter(candidate.sql, asked)
     written = map(query.rewrite, DOUBTING)
@@ -86,7 +85,7 @@ def meant_to_run(candidate: Candidate, task: Task, context: Context) -> Candidat
     """
     if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind != "sql":
         return candidate
-    data = Content(task.known, context)
+    data = Content(task, context)
     asked = Asked(task.question, task.known, data, failed=True)
     sql, reasons = candidate.sql, list[str]()
     for rule in FOR_ERRORS:
@@ -121,8 +120,8 @@ def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> C
 class Content:
     """Evidence for rules, read from the database: see ``sql.meaning.Data``."""
 
-    def __init__(self, schema: Schema, context: Context) -> None:
-        self._schema, self._context = schema, context
+    def __init__(self, task: Task, context: Context) -> None:
+        self._schema, self._codes, self._context = task.known, task.codes, context
         self._masked = skip(context.db)
         self._cases = _CASES
         self._spellings: dict[tuple[Hashable, ...], tuple[str, ...] | None] = {}
@@ -138,8 +137,7 @@ class Content:
 
     def codes(self, table: Table, column: str) -> Mapping[str, str]:
         """What the codes of the column mean, where a table of codes says it."""
-        found = explained_codes(self._context.db, self._schema, self._context.content())
-        return found.columns.get((table.name, column), {})
+        return self._codes.get((table.name, column), {})
 
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
         """At most ``_VALUES`` distinct non-NULL values of the column, from the first rows of the table."""
