@@ -65,8 +65,9 @@ def _amount(text: str) -> int:
     return int(text) if text.isdigit() else NUMBER_WORDS.index(text.lower())
 
 
-_MONTH_NAMES: Final = tuple(name.lower() for name in calendar.month_name)  # January is 1
-_MONTH: Final = "|".join(f"{name}|{name[:3]}" for name in _MONTH_NAMES[1:]) + "|sept"
+MONTHS: Final = tuple(name.lower() for name in calendar.month_name)
+"""The names of the months in lower case; January is 1."""
+_MONTH: Final = "|".join(f"{name}|{name[:3]}" for name in MONTHS[1:]) + "|sept"
 _YEAR: Final = r"(?:19|20)\d\d"
 _NAMED_MONTH: Final = re.compile(
     rf"\b(?P<name>{_MONTH})\b\.?(?:\s*,\s*|\s+of\s+|\s+|-|/)(?P<year>{_YEAR})(?![\d:.,/-]*\d)"
@@ -126,6 +127,6 @@ def named_period(question: str) -> Period | None:
 def _month(match: re.Match[str]) -> Period:
     if match["name"]:
         short = match["name"].lower()[:3]
-        month = next(at for at, name in enumerate(_MONTH_NAMES) if at and name.startswith(short))
+        month = next(at for at, name in enumerate(MONTHS) if at and name.startswith(short))
         return Period(int(match["year"]), month)
     return Period(int(match["year_after"] or match["year_before"]), int(match["before"] or match["after"]))

@@ -20,13 +20,14 @@ from sqljury.types import Result, Schema, Table
 from sqljury.values.spelling import abbreviates
 
 MOST_ROWS: Final = 2_000
-"""A table with more rows is no table of codes."""
 MOST_COLUMNS: Final = 8
+"""A table of codes has no more rows and columns than these."""
 READ_ROWS: Final = 200
+"""Rows of every other table in which the codes of its columns are looked at."""
 CODE_CHARS: Final = 12
 LEAST_GROUPS: Final = 2
 LEAST_CODES: Final = 2
-"""Different codes that a column must have, so that what they have in common with a group is no accident."""
+"""The fewest different codes of a column: a single one may be in a group by chance."""
 
 Codes = Mapping[tuple[str, str], Mapping[str, str]]
 """By table and column what each code means, as stored."""
@@ -80,7 +81,7 @@ def explained(db: Database, schema: Schema) -> Explained:
 
 
 def _read(db: Database, table: Table) -> CodeTable | None:
-    """The table as one of codes; only a table without keys, its own and others', is read."""
+    """The table as one of codes; a table is read only if it has neither a key of one column nor foreign keys."""
     if table.is_view or table.foreign_keys or len(table.row_key) == 1 or not 3 <= len(table.columns) <= MOST_COLUMNS:
         return None
     read = sample_rows(db, table, MOST_ROWS + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from sqljury.sql.parse import exp
@@ -125,3 +126,14 @@ def day_of(node: exp.Expr | None) -> str | None:
     """The day that a constant names without a time, as YYYY-MM-DD; None for anything else."""
     text = text_of(node)
     return text if text is not None and _DAY.fullmatch(text) else None
+
+
+def as_day(constant: exp.Expr, day: date) -> exp.Expr:
+    """The constant of a day with another day, cast as it was."""
+    copy = constant.copy()
+    literal = copy.find(exp.Literal)
+    written = exp.Literal.string(day.isoformat())
+    if literal is None or literal is copy:
+        return written
+    literal.replace(written)
+    return copy

@@ -7,14 +7,14 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
-from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held
+from sqljury.language.times import MONTHS
+from sqljury.sql.meaning.base import Asked, Change, as_day, compared, day_of, held
 from sqljury.sql.parse import exp
 
 _TIMED: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T](?P<time>\d\d:\d\d.*))?")
 _MIDNIGHT: Final = re.compile(r"[0:.]*(?:Z|[+-]\d\d(?::?\d\d)?)?")
 _BEFORE: Final = re.compile(r"\b(?:before|prior to|earlier than|up to but)\b", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"\b(?:midnight|noon|o'clock|hours?|minutes?|exact(?:ly)?)\b|\d:\d\d", re.IGNORECASE)
-_MONTHS: Final = tuple(name.lower() for name in calendar.month_name)  # January is 1
 
 
 def last_day(tree: exp.Query, asked: Asked) -> Change | None:
@@ -101,17 +101,10 @@ def _names(question: str, day: date) -> bool:
     if day.isoformat() in text:
         return True
     numbers = {int(number) for number in re.findall(r"\d+", text)}
-    month = _MONTHS[day.month]
+    month = MONTHS[day.month]
     named = re.search(rf"\b(?:{month}|{month[:3]})\b", text) is not None or day.month in numbers
     return named and day.day in numbers and (day.year in numbers or not any(number > 1000 for number in numbers))
 
 
 def _next_day(constant: exp.Expr) -> exp.Expr:
-    copy = constant.copy()
-    literal = copy if isinstance(copy, exp.Literal) else copy.find(exp.Literal)
-    assert literal is not None
-    following = exp.Literal.string((date.fromisoformat(literal.name) + timedelta(days=1)).isoformat())
-    if literal is copy:
-        return following
-    literal.replace(following)
-    return copy
+    return as_day(constant, date.fromisoformat(day_of(constant) or "") + timedelta(days=1))

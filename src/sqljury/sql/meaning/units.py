@@ -25,23 +25,8 @@ _SHORT: Final = frozenset({"ct", "cts", "cent"})
 """Units if a word of money is beside them: "ct" may be a count, "cent" a centre."""
 _OF_MONEY: Final = frozenset(
     (
-        *(
-            "fee",
-            "amt",
-            "amount",
-            "price",
-            "prc",
-            "total",
-            "tot",
-            "cost",
-            "pay",
-            "paid",
-            "sal",
-            "salary",
-            "wage",
-            "rev",
-        ),
-        *("revenue", "balance", "bal", "net", "gross", "tax", "vat", "fare", "rent", "premium", "due", "budget"),
+        *("fee", "amt", "amount", "price", "prc", "total", "tot", "cost", "pay", "paid", "sal", "salary", "wage"),
+        *("rev", "revenue", "balance", "bal", "net", "gross", "tax", "vat", "fare", "rent", "premium", "due", "budget"),
         *("income", "turnover", "profit", "margin", "sum", "surcharge", "euro", "eur", "dollar", "usd", "money"),
     )
 )

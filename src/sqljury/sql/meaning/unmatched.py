@@ -29,9 +29,9 @@ def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
-    """Turn an inner join into an outer one where the question wants a row for what has no match: "0 for those without".
+    """Turn an inner join into an outer one where the question wants rows without a match: "0 for hotels without rooms".
 
-    For groups of one table with aggregates of the rows that refer to it. A sum of none is 0 if the question says so.
+    The query groups one table and aggregates the rows that refer to it. A sum of none is 0 if the question says so.
     """
     if not isinstance(tree, exp.Select) or tree.args.get("having") or not wants_unmatched(asked.question.text):
         return None
@@ -116,7 +116,7 @@ def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:
 
 
 def _other_than_grouped(select: exp.Select, asked: Asked) -> str | None:
-    """The alias of the one of two tables that a SELECT is not grouped by; None where there is no such one."""
+    """Of two joined tables the alias of the one that GROUP BY does not name; None for any other query."""
     group = select.args.get("group")
     joins: list[exp.Join] = select.args.get("joins") or []
     if group is None or len(joins) != 1:

@@ -8,12 +8,12 @@ every date. What STRFTIME and SUBSTR return is a text without affinity, which is
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
 from sqljury.language.times import Period, named_period
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, holds_dates, is_date
+from sqljury.sql.meaning.base import Asked, Change, as_day, compared, day_of, held, holds_dates, is_date
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
@@ -75,7 +75,7 @@ def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
     for node in list(tree.find_all(exp.Between)):
         if _is_cut_short(node, period) and _holds_days(node.this, asked):
             changed = True
-            node.set("high", _as_day(node.args["high"], period.last))
+            node.set("high", as_day(node.args["high"], period.last))
     beside = [
         (comparison, column, constant)
         for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -91,7 +91,7 @@ def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
     ]
     for comparison, column, constant in equal:
         changed = True
-        span = _as_day(constant, period.first), _as_day(constant, period.last + timedelta(days=1))
+        span = as_day(constant, period.first), as_day(constant, period.last + timedelta(days=1))
         comparison.replace(_beside(column, comparison.key, span, since=False))
     return Change(_ONE_DAY) if changed else None
 
@@ -124,14 +124,6 @@ def _holds_days(node: exp.Expr, asked: Asked) -> bool:
     type_ = known.column.type.lower()
     declared = is_date(type_) and "year" not in type_ and not type_.startswith("time ") and type_ != "time"
     return holds_dates(known, asked.data) or (declared and asked.dialect != "sqlite")
-
-
-def _as_day(constant: exp.Expr, day: date) -> exp.Expr:
-    """The constant with another day, cast as it was."""
-    copy = constant.copy()
-    literal = copy.find(exp.Literal)
-    written = exp.Literal.string(day.isoformat())
-    return written if literal is None or literal is copy else (literal.replace(written), copy)[1]
 
 
 def _limits(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
