@@ -12,9 +12,10 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Budget
 from sqljury.context import Context
-from sqljury.llm.base import Reply
+from sqljury.errors import NoAnswerError
+from sqljury.llm.base import Reply, Token
 from sqljury.llm.fake import Call
-from sqljury.recipes import BudgetPart, GeneratePart, Recipe, SelectPart, StopPart
+from sqljury.recipes import BudgetPart, FixPart, GeneratePart, Recipe, SelectPart, StopPart
 from sqljury.stages.pace import plan, rate
 from sqljury.types import Cost
 
@@ -129,3 +130,41 @@ def test_what_was_read_is_no_slowness_of_writing(path: Path) -> None:
         with budget.step("1 divide"):
             budget.charge(Cost(1, prompt_tokens=1300, completion_tokens=100, cached_tokens=100, seconds=50.0))
         assert rate(context) == pytest.approx((100 + 1200 / 3) / 50)
+
+
+class Timed(Local):
+    """Each query takes so many seconds and tokens, one after another."""
+
+    def __init__(self, reply: Any, seconds: float) -> None:
+        super().__init__(reply)
+        self._seconds = seconds
+
+    def complete(self, messages: Any, sampling: Any, n: int = 1, **options: Any) -> Reply:
+        reply = super().complete(messages, sampling, n, **options)
+        seconds = n * self._seconds
+        cost = Cost(1, prompt_tokens=0, completion_tokens=30 * n, seconds=seconds)
+        completions = tuple(replace(one, tokens=(Token("x", -0.1),) * 30) for one in reply.completions)
+        return replace(reply, completions=completions, cost=cost, ahead=seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked"), [(1.0, [1, 3, 4]), (4.0, [1, 3, 3]), (4.5, [1, 3, 2]), (7.0, [1, 3]), (9.0, [1, 2])]
+)
+def test_queries_that_would_end_after_the_budget_are_left_out(path: Path, seconds: float, asked: list[int]) -> None:
+    parts = (GeneratePart("direct", 1, 0.0), GeneratePart("direct", 3, 0.8), GeneratePart("direct", 4, 0.8))
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(30.0, 0.0), select=SelectPart("consistency"))
+    given = iter(range(100))
+    model = Timed(lambda _call: f"SELECT {next(given)}", seconds)
+    with connect(path) as db:
+        Pipeline(recipe, model).answer(Question("Which?"), db)
+    assert [call.n for call in model.calls] == asked
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(1.0, 2), (20.0, 1)])
+def test_no_repair_is_begun_that_would_end_after_the_budget(path: Path, seconds: float, calls: int) -> None:
+    fix = FixPart(names=False, dialect=False, meaning=False, attempts=1)
+    recipe = Recipe("test", generate=(GeneratePart("direct", 1, 0.0),), budget=BudgetPart(30.0, 0.0), fix=fix)
+    model = Timed("SELECT nothing FROM t", seconds)
+    with connect(path) as db, pytest.raises(NoAnswerError):
+        Pipeline(recipe, model).answer(Question("Which?"), db)
+    assert len(model.calls) == calls

@@ -112,10 +112,11 @@ class StopPart:
 class BudgetPart:
     """What a question may take on a model that runs on this machine's cores; other models take what the recipe says.
 
-    After ``seconds`` (0: no limit) no call of the model begins. A ``share`` of them is for writing, all of them while
-    there are no two results to choose between: parts are cut to fewer queries and tokens so that it suffices, and every
-    generator is asked once before any is asked for more, see ``stages.pace``; with 0 no part is cut. Writing ends once
-    ``agree`` queries, all so far, have one result; 0 for never.
+    After ``seconds`` (0: no limit) no call of the model begins, nor does one that would end after them, by the speed of
+    the calls before it. A ``share`` of them is for writing, all of them while there are no two results to choose
+    between: parts are cut to fewer queries and tokens so that it suffices, and every generator is asked once before any
+    is asked for more, see ``stages.pace``; with 0 parts are asked as they are while time is left for their queries.
+    Writing ends once ``agree`` queries, all so far, have one result; 0 for never.
     """
 
     seconds: Annotated[float, Interval(ge=0, le=3600)] = 0.0

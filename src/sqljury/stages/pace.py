@@ -1,4 +1,4 @@
-"""Cuts the parts of a recipe to what a model on this machine's cores can write in the time that there is.
+"""What a model on this machine's cores can still write in the time that a recipe gives a question.
 
 CHASE-SQL has 21 queries written with up to 2,000 tokens of reasoning each, which takes such a model many minutes. In
 little time different generators are worth more than many queries of one (section 4.4, Figure 2): so each generator is
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from statistics import fmean
 from typing import Final
 
 from sqljury.context import Context
 from sqljury.recipes import GeneratePart
+from sqljury.types import Candidate
 
 RATE: Final = 10.0
 """Tokens a second that are written before anything was measured; the embedded model on two cores, several queries at
@@ -27,24 +30,31 @@ EXAMPLES: Final = 5
 """Of the examples that the model itself writes, at most."""
 BEGUN: Final = 80
 """What reading a part's own prompt takes, in tokens written in the same time."""
+COMPLAINT: Final = 80
+"""What reading takes that a query failed and why, in tokens written in the same time."""
 _SELF_MADE: Final = "synthetic"
 
 
 def cut(
-    number: int, parts: Mapping[int, GeneratePart], context: Context, *, contested: bool = True
+    number: int,
+    parts: Mapping[int, GeneratePart],
+    written: Sequence[Candidate],
+    context: Context,
+    *,
+    contested: bool = True,
 ) -> GeneratePart | None:
     """One part as far as time allows, given all ``parts`` that are still to be asked, by number; None to leave it out.
 
-    The queries so far are ``contested`` if they have different results. Otherwise there is nothing to judge yet, and
-    the part may take the time for judging too. Without a budget in the recipe, or without a share of it for writing,
-    the part as it is.
+    The queries ``written`` so far are ``contested`` if they have different results. Otherwise there is nothing to judge
+    yet, and the part may take the time for judging too. Without a budget in the recipe the part is asked as it is; with
+    one, but no share of it for writing, for as many queries like those written as the time left suffices for.
     """
     budget = context.recipe.budget
-    if not budget.seconds or not budget.share:
+    if not budget.seconds:
         return parts[number]
-    spent = context.budget.total().seconds
-    share = budget.share if contested else 1.0
-    tokens = max(0.0, budget.seconds * share - spent) * rate(context)
+    if not budget.share:
+        return _in_time(parts[number], written, context)
+    tokens = tokens_left(context, budget.share if contested else 1.0)
     planned = plan(list(parts.values()), tokens)
     samples = planned[list(parts).index(number)]
     if not samples:
@@ -71,6 +81,17 @@ def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
     return planned
 
 
+def tokens_left(context: Context, share: float = 1.0) -> float:
+    """Tokens that can still be written in a ``share`` of the question's time; inf without a budget in the recipe."""
+    seconds = context.recipe.budget.seconds
+    return max(0.0, seconds * share - context.budget.total().seconds) * rate(context) if seconds else inf
+
+
+def repairable(candidate: Candidate, context: Context) -> bool:
+    """Whether there is time for the model to rewrite this query, which takes about what writing it took."""
+    return tokens_left(context) >= COMPLAINT + (candidate.tokens or QUERY)
+
+
 def rate(context: Context) -> float:
     """Tokens written a second in the calls of this question so far, ``RATE`` before the first.
 
@@ -86,6 +107,14 @@ def rate(context: Context) -> float:
 def tokens_of(part: GeneratePart) -> int:
     """The tokens that one query of the part takes, about."""
     return min(part.max_tokens, TOKENS.get(part.generator, QUERY))
+
+
+def _in_time(part: GeneratePart, written: Sequence[Candidate], context: Context) -> GeneratePart | None:
+    if not written:
+        return part
+    query = fmean(one.tokens or QUERY for one in written)
+    samples = min(part.samples, int(tokens_left(context) / query))
+    return replace(part, samples=samples) if samples else None
 
 
 def _next_cost(part: GeneratePart, written: int) -> int:

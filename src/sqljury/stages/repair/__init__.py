@@ -26,6 +26,7 @@ from sqljury.sql.preserve import losses
 from sqljury.sql.strict import conform
 from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
+from sqljury.stages import pace
 from sqljury.stages.doubt import is_hopeless
 from sqljury.stages.generate.direct import messages, written
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
@@ -67,7 +68,8 @@ def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> 
     Where votes choose, only as long as a repair could still change the outcome. Equal queries are repaired once, and a
     name whose lack the model could not repair once is not put to it again for another candidate, nor for those that
     were repaired ``before``. The model is asked about an empty result once for each cause. Repairs end once they have
-    taken as long as writing did, or the recipe's seconds. None begins for a question that will be refused.
+    taken as long as writing did, or the recipe's seconds, or where the question's time does not suffice for one more.
+    None begins for a question that will be refused.
     """
     candidates, attempts = list(state.candidates), context.recipe.fix.attempts
     by_votes = context.recipe.select.selector == VOTES
@@ -84,6 +86,8 @@ def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> 
         repairs = _Repairs(state.task, context, tried, before)
         for done, index in enumerate(broken):
             if not attempts or context.exhausted() or (by_votes and decided(group(candidates), broken[done:])):
+                break
+            if not pace.repairable(candidates[index], context):
                 break
             context.emit("repairing queries", done, len(broken))
             candidates[index] = repairs.of(candidates[index])
