@@ -168,3 +168,19 @@ def test_no_repair_is_begun_that_would_end_after_the_budget(path: Path, seconds:
     with connect(path) as db, pytest.raises(NoAnswerError):
         Pipeline(recipe, model).answer(Question("Which?"), db)
     assert len(model.calls) == calls
+
+
+@pytest.mark.parametrize(("known", "asked"), [(True, ["0", "1", "2"]), (False, ["0", "2"])])
+def test_a_part_that_shows_the_schema_otherwise_has_to_read_it(path: Path, known: bool, asked: list[str]) -> None:
+    parts = [GeneratePart("divide", 1, 0.5, max_tokens=350, order=order) for order in (0, 1, 0)]
+    recipe = Recipe("test", generate=tuple(parts), budget=BudgetPart(110.0, 1.0), select=SelectPart("consistency"))
+
+    class Reading(Local):
+        def complete(self, *args: Any, **options: Any) -> Reply:
+            reply = super().complete(*args, **options)
+            cost = Cost(1, 2400, 40, cached_tokens=2300 if known else 0, seconds=10.0 if known else 65.0)
+            return replace(reply, cost=cost, ahead=cost.seconds)
+
+    with connect(path) as db:
+        answer = Pipeline(recipe, Reading("SELECT 1")).answer(Question("Which?"), db)
+    assert [str(candidate.part) for candidate in answer.candidates] == asked

@@ -55,17 +55,22 @@ def cut(
     if not budget.share:
         return _in_time(parts[number], written, context)
     tokens = tokens_left(context, budget.share if contested else 1.0)
-    planned = plan(list(parts.values()), tokens)
+    waiting = list(parts.values())
+    reading = [_reading(part, context) for part in waiting]
+    planned = plan(waiting, tokens, reading)
     samples = planned[list(parts).index(number)]
     if not samples:
         return None
     part = _smaller(parts[number])
-    room = int(1.5 * tokens_of(part) * max(1.0, tokens / _cost_of_all(list(parts.values()), planned)))
+    room = int(1.5 * tokens_of(part) * max(1.0, tokens / _cost_of_all(waiting, planned, reading)))
     return replace(part, samples=samples, max_tokens=min(part.max_tokens, max(QUERY, room)))
 
 
-def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
-    """How many queries each part writes with so many tokens: one of every generator first, then one of each in turn."""
+def plan(parts: Sequence[GeneratePart], tokens: float, reading: Sequence[float] = ()) -> list[int]:
+    """How many queries each part writes with so many tokens: one of every generator first, then one of each in turn.
+
+    ``reading`` is what each part takes before its first query besides its own prompt, none by default.
+    """
     planned = [0] * len(parts)
     names = [part.generator for part in parts]
     first = [at for at, name in enumerate(names) if name not in names[:at]]
@@ -74,7 +79,8 @@ def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
         for at in turn:
             if planned[at] == parts[at].samples:
                 continue
-            cost = _next_cost(_smaller(parts[at]), planned[at])
+            begin = 0.0 if planned[at] else _begin(_smaller(parts[at])) + (reading[at] if reading else 0.0)
+            cost = tokens_of(parts[at]) + begin
             if cost <= tokens:
                 planned[at] += 1
                 tokens -= cost
@@ -117,8 +123,19 @@ def _in_time(part: GeneratePart, written: Sequence[Candidate], context: Context)
     return replace(part, samples=samples) if samples else None
 
 
-def _next_cost(part: GeneratePart, written: int) -> int:
-    return tokens_of(part) + (0 if written else _begin(part))
+def _reading(part: GeneratePart, context: Context) -> float:
+    """What reading the schema as this part shows it takes, in tokens written in the same time.
+
+    Nothing if another part has shown it so. Else what the first part had to read: if that found the schema read, for an
+    earlier question, this part will too.
+    """
+    generate, costs = context.recipe.generate, dict(context.budget.steps)
+    names = context.recipe.steps(range(len(generate)))
+    asked = [(other, costs[name]) for other, name in zip(generate, names, strict=True) if name in costs]
+    if not asked or any((part.form, part.order) == (other.form, other.order) for other, _ in asked):
+        return 0.0
+    first = asked[0][1]
+    return (first.computed_tokens - first.completion_tokens) / READ
 
 
 def _begin(part: GeneratePart) -> int:
@@ -126,9 +143,11 @@ def _begin(part: GeneratePart) -> int:
     return BEGUN + (EXAMPLE * part.examples if part.generator == _SELF_MADE else 0)
 
 
-def _cost_of_all(parts: Sequence[GeneratePart], planned: Sequence[int]) -> float:
+def _cost_of_all(parts: Sequence[GeneratePart], planned: Sequence[int], reading: Sequence[float]) -> float:
     costs = [
-        _begin(_smaller(part)) + count * tokens_of(part) for part, count in zip(parts, planned, strict=True) if count
+        _begin(_smaller(part)) + begin + count * tokens_of(part)
+        for part, count, begin in zip(parts, planned, reading, strict=True)
+        if count
     ]
     return max(1.0, sum(costs))
 
