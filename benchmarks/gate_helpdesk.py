@@ -147,7 +147,8 @@ def _users(chance: Chance, organizations: Sequence[Row]) -> list[Row]:
     for n, (name, title, chief) in enumerate(_STAFF, 1):
         joined = chance.moment(date(2018, 1, 8), 2100) if n > 4 else datetime(2017, 5 + n, 3 + n, 9)
         email = f"{name.split()[0]}@deskly.example".lower()
-        rows.append((n, email, name, None, True, n != 13, title, chief, joined, _END - timedelta(hours=7 * n)))
+        seen = _END - timedelta(hours=7 * n) if n != 23 else None
+        rows.append((n, email, name, None, True, n != 13, title, chief, joined, seen))
     for n in range(25, 305):
         organization = organizations[(n * n + 3 * n) % 97] if n > 60 else organizations[n - 25]
         name = f"{_FIRST[n % 23]} {_LAST[(n * 2 + n // 23) % 23]}"
@@ -207,6 +208,8 @@ def _comments(chance: Chance, tickets: Sequence[Row]) -> list[Row]:
             continue
         moment = ticket[10]
         for turn in range(chance.pick((0, 1, 2, 2, 3, 3, 4, 5))):
+            if moment == _END:
+                break
             moment = _later(chance, moment, 30)
             internal = turn % 2 == 0 and chance.between(0, 3) == 0
             helper = ticket[3] or 2
@@ -277,7 +280,7 @@ def _subscriptions(chance: Chance, organizations: Sequence[Row]) -> list[Row]:
     """Up to three subscriptions of an organization, one after another; some organizations never had any."""
     rows: list[Row] = []
     for organization in organizations:
-        if organization[0] % 11 == 0:
+        if organization[0] % 9 == 0:
             continue
         start = _later(chance, organization[6], 1500)
         plan = chance.pick((1, 2, 2, 3, 3, 6, 7))
