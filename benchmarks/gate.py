@@ -8,8 +8,9 @@ The database of a question names its source: ``fitness`` (12 tables without keys
 ``library`` (four CSV files, read as the product reads a folder), ``shop`` (the example database's own questions),
 ``freight`` and ``clinic`` (15 and 14 tables without keys, ``gate_data.py``), ``utility`` (16 tables without keys, short
 names and codes, ``gate_utility.py``), ``booking`` (15 tables without keys, an object mapper's names,
-``gate_booking.py``), and ``words`` for all others (questions of Spider's train split in other words, by
-``gate/synonyms.tsv``).
+``gate_booking.py``), ``warehouse`` (15 tables without keys, a star schema, ``gate_warehouse.py``), ``helpdesk`` (15
+tables without keys, a web framework's names, ``gate_helpdesk.py``), and ``words`` for all others (questions of Spider's
+train split in other words, by ``gate/synonyms.tsv``).
 ``build`` fails where a gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on
 the others.
 """
@@ -34,7 +35,9 @@ from typing import Any, Final
 
 from gate_booking import write_booking
 from gate_data import Chance, insert, write_clinic, write_freight
+from gate_helpdesk import write_helpdesk
 from gate_utility import write_utility
+from gate_warehouse import write_warehouse
 
 from sqljury import connect
 from sqljury.datasets.spider import Example, load
@@ -45,7 +48,18 @@ from sqljury.schema.introspect import introspect
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 HERE: Final = Path(__file__).with_suffix("")
-SOURCES: Final = ("fitness", "library", "shop", "freight", "clinic", "utility", "booking", "words")
+SOURCES: Final = (
+    "fitness",
+    "library",
+    "shop",
+    "freight",
+    "clinic",
+    "utility",
+    "booking",
+    "warehouse",
+    "helpdesk",
+    "words",
+)
 WORDS: Final = 100
 LEAST: Final = 2
 """Words of a question that must change for it to count as said in other words."""
@@ -330,6 +344,8 @@ WRITERS: Final[dict[str, Callable[[Path], None]]] = {
     "clinic": write_clinic,
     "utility": write_utility,
     "booking": write_booking,
+    "warehouse": write_warehouse,
+    "helpdesk": write_helpdesk,
 }
 
 
