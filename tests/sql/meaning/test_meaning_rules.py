@@ -16,7 +16,7 @@ from sqljury.language.cues import extreme, ratio
 from sqljury.language.money import amounts, main_unit
 from sqljury.language.times import Period, Span, named_period, relative
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
-from sqljury.sql.meaning.base import Epoch
+from sqljury.sql.meaning.base import Times
 from sqljury.sql.parse import exp, read_query, write
 from sqljury.sql.translate import restrictions
 from sqljury.types import Column, Question, Row, Schema, Table
@@ -37,6 +37,7 @@ ORDERS = {
     "created_at": "INTEGER",
     "changed_ms": "BIGINT",
     "seen_us": "BIGINT",
+    "date_key": "INTEGER",
     "fee_ct": "INTEGER",
     "shippingCents": "INTEGER",
     "tip_pence": "NUMERIC(12, 0)",
@@ -58,6 +59,12 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "fee_ct": (250, 1050),
     "cost_cents": (2.5, 10.99),
 }
+TIMES: dict[str, Times] = {
+    "created_at": "seconds",
+    "changed_ms": "milliseconds",
+    "seen_us": "microseconds",
+    "date_key": "days",
+}
 STORED = {"city": ("Lisbon", "100%_Lisbon"), "name": ("ANN", "Ann")}
 
 
@@ -67,8 +74,8 @@ class Content:
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
         return VALUES.get(column, ())
 
-    def epoch(self, table: Table, column: str) -> Epoch:
-        return {"created_at": "seconds", "changed_ms": "milliseconds", "seen_us": "microseconds"}.get(column, "")  # type: ignore[return-value]
+    def times(self, table: Table, column: str) -> Times:
+        return TIMES.get(column, "")
 
     def codes(self, _table: Table, _column: str) -> dict[str, str]:
         return {}

@@ -13,6 +13,7 @@ from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained
 from sqljury.sql.meaning.counted import counted_matches, counted_once
+from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
@@ -38,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     days_as_numbers,
     fixed_dates,
     epochs,
+    day_numbers,
     years,
     whole_periods,
     numbers_of_texts,
@@ -66,7 +68,7 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans, along_keys)
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, booleans, along_keys)
 """Rules on what is an error on some engines, such as comparing a number with a date, or joining texts with numbers."""
 
 

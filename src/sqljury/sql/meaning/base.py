@@ -12,8 +12,8 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
-Epoch = Literal["", "seconds", "milliseconds", "microseconds"]
-"""The unit since 1970 in which a column of numbers holds times; empty where it holds none."""
+Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
+"""How a column of numbers holds times: in a unit since 1970, or ``days`` as YYYYMMDD; empty where it holds none."""
 
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -26,8 +26,8 @@ class Data(Protocol):
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
         """Some distinct non-NULL values of the column; none where it must not or cannot be read."""
 
-    def epoch(self, table: Table, column: str) -> Epoch:
-        """The unit since 1970 in which the values of the column are times."""
+    def times(self, table: Table, column: str) -> Times:
+        """How the values of the column are times."""
 
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         """The text as the column has it, in any case; empty where it lacks it, None where that is not known."""

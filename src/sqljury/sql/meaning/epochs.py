@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from sqljury.sql import clock
 from sqljury.sql.meaning.base import Asked, Change, day_of, held, text_of
@@ -16,7 +16,7 @@ _CONVERTED: Final = re.compile(r"epoch|unix|%s\b|to_timestamp", re.IGNORECASE)
 _IN_A_SECOND: Final = {"seconds": 1, "milliseconds": 1000, "microseconds": 1_000_000}
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
-Use = str
+Use = Literal["", "day", "moment"]
 """``day`` where a column is compared with days, ``moment`` where a time is taken of it, empty elsewhere."""
 
 
@@ -27,16 +27,17 @@ def epochs(tree: exp.Query, asked: Asked) -> Change | None:
     """
     changed = False
     for column in list(tree.find_all(exp.Column)):
-        use = _use(column)
+        use = taken_as(column)
         known = held(column, asked.schema) if use else None
-        unit = asked.data.epoch(known.table, known.column.name) if known is not None else ""
-        if unit:
+        unit = asked.data.times(known.table, known.column.name) if known is not None else ""
+        if unit in _IN_A_SECOND:
             changed = True
             column.replace(_converted(column, use, _IN_A_SECOND[unit], asked.dialect))
     return Change("the column holds times since 1970 as numbers, not dates", may_empty=True) if changed else None
 
 
-def _use(column: exp.Column) -> Use:
+def taken_as(column: exp.Column) -> Use:
+    """What a query takes a column for by what is above and beside it."""
     node: exp.Expr = column
     while isinstance(node.parent, exp.Paren | exp.TsOrDsToTimestamp):
         node = node.parent

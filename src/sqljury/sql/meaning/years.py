@@ -18,8 +18,8 @@ from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
 _SPAN: Final = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2]))?")
-_SINCE: Final = re.compile(r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after))\b", re.IGNORECASE)
-_TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
+SINCE: Final = re.compile(r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after))\b", re.IGNORECASE)
+TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 _WHOLE: Final = re.compile(r"(?:%[YmdHMSjwuWs])+")
 _FRACTION: Final = re.compile(r"%[fJ]")
 """Formats of STRFTIME whose text is a whole number, or one with a fraction."""
@@ -57,9 +57,9 @@ def years(tree: exp.Query, asked: Asked) -> Change | None:
     for node, column, other in compared(tree, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE):
         span = _limits(other)
         if span is not None and holds_dates(held(column, asked.schema), asked.data):
-            operator = node.key if node.this is column else _TURNED.get(node.key, node.key)
+            operator = node.key if node.this is column else TURNED.get(node.key, node.key)
             changed = True
-            node.replace(_beside(column, operator, span, since=bool(_SINCE.search(asked.question.whole))))
+            node.replace(_beside(column, operator, span, since=bool(SINCE.search(asked.question.whole))))
     return Change("a year or a month is compared with whole dates", may_empty=True) if changed else None
 
 

@@ -18,7 +18,7 @@ from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
 from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, Rewriter
-from sqljury.sql.meaning.base import Epoch
+from sqljury.sql.meaning.base import Times
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
@@ -33,7 +33,7 @@ READ_ROWS: Final = 1000
 PATIENCE: Final = 5.0
 """A rewritten query may take this many seconds, or twice as long as the query before it."""
 _VALUES: Final = 200
-_EPOCHS: Final[dict[Kind, Epoch]] = {
+_UNITS: Final[dict[Kind, Times]] = {
     "epoch seconds": "seconds",
     "epoch milliseconds": "milliseconds",
     "epoch microseconds": "microseconds",
@@ -143,11 +143,13 @@ class Content:
         """At most ``_VALUES`` distinct non-NULL values of the column, from the first rows of the table."""
         return tuple(dict.fromkeys(self._read(table, column)))[:_VALUES]
 
-    def epoch(self, table: Table, column: str) -> Epoch:
-        """The unit since 1970 in which the values of the column are times."""
+    def times(self, table: Table, column: str) -> Times:
+        """How the values of the column are times, if they are numbers."""
         cells = tuple((value,) for value in self._read(table, column)[:_VALUES])
         meaning = meanings(table, Result(columns=(column,), rows=cells)).get(column)
-        return _EPOCHS.get(meaning.kind, "") if meaning is not None and meaning.stored == "number" else ""
+        if meaning is None or meaning.stored != "number":
+            return ""
+        return "days" if meaning.forms == ("YYYYMMDD",) else _UNITS.get(meaning.kind, "")
 
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         """The text as the column has it, in any case; ``_CASES`` texts are looked up at most.
