@@ -169,10 +169,13 @@ def _with_clock(tree: exp.Expr, dialect: str) -> tuple[exp.Expr, int]:
 
 
 def restrictions(tree: exp.Expr) -> Counter[str]:
-    """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
+    """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has.
+
+    A clause counts as an AND does, so that a condition may move from one to another.
+    """
     counts: Counter[str] = Counter()
     for node in tree.walk():
-        if isinstance(node, exp.Predicate | exp.And | exp.Not):
+        if isinstance(node, exp.Predicate | exp.And | exp.Not | exp.Where | exp.Having):
             counts["conditions"] += 1
         elif isinstance(node, exp.Join | exp.Ordered | exp.Offset | exp.Distinct):
             counts[str(node.key)] += 1

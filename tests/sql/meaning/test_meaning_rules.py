@@ -69,7 +69,10 @@ STORED = {"city": ("Lisbon", "100%_Lisbon"), "name": ("ANN", "Ann")}
 
 
 class Content:
-    """Answers for the database with the values above; a probe finds a NULL, and half as many different as counted."""
+    """Answers for the database with the values above; a probe finds a NULL, and half as many different as counted.
+
+    No row has 90000.
+    """
 
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
         return VALUES.get(column, ())
@@ -84,6 +87,8 @@ class Content:
         return tuple(stored for stored in STORED.get(column, ()) if stored.lower() == text.lower())
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
+        if "90000" in sql:
+            return ()
         return ((2, 1),) if "COUNT(DISTINCT" in sql else ((None,),)
 
 

@@ -18,6 +18,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
+from sqljury.sql.meaning.groups import grouped, totals
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
@@ -55,6 +56,8 @@ RULES: Final[tuple[Rule, ...]] = (
     not_in_null,
     division,
     minor_units,
+    grouped,
+    totals,
     extremes,
     counted_once,
     counted_matches,

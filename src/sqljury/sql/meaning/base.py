@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.types import Column, Question, Row, Schema, Table
@@ -92,6 +93,14 @@ def held(node: exp.Expr | None, schema: Schema) -> Held | None:
         return None
     column = next(known for known in owned[1].columns if known.name.lower() == node.name.lower())
     return Held(owned[1], column)
+
+
+def is_met(condition: exp.Expr, table: Table, asked: Asked) -> bool | None:
+    """Whether any row of a table meets a condition; None where that cannot be told."""
+    source = table_node(table, asked.dialect)
+    probe = exp.select(exp.Literal.number(1)).from_(source).where(condition).limit(1)
+    rows = asked.data.rows(probe.sql(dialect=asked.dialect))
+    return None if rows is None else bool(rows)
 
 
 def holds_dates(known: Held | None, data: Data) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqljury.language.cues import wants_unmatched, wants_zeros
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, Held, held
-from sqljury.sql.names.readings import table_node
+from sqljury.sql.meaning.base import Asked, Change, Held, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner
 from sqljury.sql.terms import outside_queries
@@ -95,8 +94,7 @@ def _never_null(known: Held, asked: Asked) -> bool:
     """Whether no row of the table has NULL in the column."""
     name = exp.column(identifier(known.column.name, asked.dialect))
     null = exp.Is(this=name, expression=exp.Null())
-    probe = exp.select(exp.Literal.number(1)).from_(table_node(known.table, asked.dialect)).where(null).limit(1)
-    return asked.data.rows(probe.sql(dialect=asked.dialect)) == ()
+    return is_met(null, known.table, asked) is False
 
 
 def _absent_by_count(select: exp.Select, asked: Asked) -> str | None:

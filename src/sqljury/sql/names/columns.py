@@ -35,6 +35,10 @@ _OWNER: Final = 0.9
 _STRAY: Final = 0.7
 _ELSEWHERE: Final = 0.8
 _AMBIGUOUS: Final = 0.6
+_MANY: Final = 0.7
+"""A column of a row is seldom that of several other rows, where a key also leads to a single one."""
+_REPEATED: Final = 0.7
+"""Less again where an aggregate would count a row for each of those."""
 
 
 class Binder:
@@ -305,6 +309,8 @@ class Binder:
         likely *= self._reading.asks_for(self._tables[first.start])
         if column.table and column.table.lower() == first.start.lower():
             likely *= _QUALIFIED
+        if any(leg.step.many for leg in route):
+            likely *= _MANY * (_REPEATED if self._aggregates else 1.0)
         return likely * (_MENTIONED if {name.lower() for name in first.step.here} & self._mentioned else 1.0)
 
     def _near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
@@ -341,6 +347,11 @@ class Binder:
             for route in routes
             if self._may_join(column, route)
         ]
+
+    @cached_property
+    def _aggregates(self) -> bool:
+        """Whether the query adds up or counts."""
+        return any(self._scope.find_all(exp.Sum, exp.Avg, exp.Count))
 
     @cached_property
     def _mentioned(self) -> set[str]:
