@@ -13,7 +13,7 @@ from sqljury.sql import casts, grouping, text
 from sqljury.sql.faults import Fault
 from sqljury.sql.grouping import Note
 from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.sql.resolve import Sources, read_sources
+from sqljury.sql.resolve import Sources, find_table, from_items, has_column, read_sources
 from sqljury.sql.terms import outside_queries
 from sqljury.sql.translate import bare
 from sqljury.types import Schema
@@ -42,19 +42,62 @@ def conform(sql: str, schema: Schema, fault: Fault) -> Conformed:
     """The query rewritten so that the schema's engine accepts it, which failed with ``fault``; parsed, not run."""
     try:
         tree = parse_one(sql, schema.dialect)
+        before = tree.sql(dialect=schema.dialect)
+        tree, compared = _without_uneven_sides(tree, schema)
         selects = [
             sources for sources in read_sources(tree, schema) if isinstance(sources.scope.expression, exp.Select)
         ]
         if len(selects) > MAX_SELECTS:
             return Conformed()
-        before = tree.sql(dialect=schema.dialect)
-        notes = tuple(note for sources in selects for rewrite in _rewrites(fault, schema) for note in rewrite(sources))
+        rewritten = [note for sources in selects for rewrite in _rewrites(fault, schema) for note in rewrite(sources)]
+        notes = (*compared, *rewritten)
         after = tree.sql(dialect=schema.dialect)
         # the generator puts some casts into a query by itself
         changed = after != before or (bool(notes) and bare(after) != bare(sql))
         return Conformed(after if changed else None, notes)
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return Conformed()  # a parser's own bug on odd text too
+
+
+def _without_uneven_sides(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, list[Note]]:
+    """The tree with a condition for each EXCEPT and INTERSECT of several columns with one, which no engine runs.
+
+    ``SELECT id, name FROM a EXCEPT SELECT id FROM b`` means the rows of ``a`` whose ``id`` is not in ``b``.
+    """
+    notes: list[Note] = []
+    for node in reversed(list(tree.find_all(exp.Except, exp.Intersect))):  # the inner ones first
+        left, right = node.this, node.expression
+        if not isinstance(left, exp.Select) or not isinstance(right, exp.Query):
+            continue
+        key = _key_of_left(left, right, schema)
+        if key is None or any(left.args.get(part) for part in ("limit", "offset", "order", "with_")):
+            continue
+        within = exp.In(this=key.copy(), query=exp.Subquery(this=right.copy()))
+        select = left.copy().where(exp.Not(this=within) if isinstance(node, exp.Except) else within, copy=False)
+        for part in ("order", "limit", "offset", "with_"):
+            select.set(part, node.args.get(part))
+        if node is tree:
+            tree = select
+        else:
+            node.replace(select)
+        kind = "NOT IN" if isinstance(node, exp.Except) else "IN"
+        line = f"the sides of {node.key.upper()} have different numbers of columns; compare one by {kind} (SELECT ...)"
+        notes.append((Fault("other", ""), line))
+    return tree, notes
+
+
+def _key_of_left(left: exp.Select, right: exp.Query, schema: Schema) -> exp.Column | None:
+    """The column of the left side that the single one of the right side is compared with: the one of its name."""
+    outputs = [item.unalias() for item in left.selects]
+    if len(outputs) < 2 or len(right.selects) != 1 or any(item.is_star for item in (*left.selects, *right.selects)):
+        return None
+    name = right.selects[0].alias_or_name
+    for output in outputs:
+        if isinstance(output, exp.Column) and output.name.lower() == name.lower():
+            return output
+    sources = [(node, find_table(schema, node)) for node in from_items(left) if isinstance(node, exp.Table)]
+    owners = [node.alias_or_name for node, table in sources if table is not None and has_column(table, name)]
+    return exp.column(name, table=owners[0]) if len(owners) == 1 else None
 
 
 def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:
