@@ -7,11 +7,13 @@ of ``employees``. A relation is one of ``RELATIONS``; what each is worth, ``scor
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from sqljury.language.words import words
+from sqljury.types import Schema
 
 RELATIONS: Final = (
     "owner",  # customer_id and customers.id, customers.customer_id
@@ -43,7 +45,10 @@ _ROLE_WORDS: Final = """
     captain president principal operator responsible created updated modified approved assigned reported handled closed
     sold served by rep representative salesperson buyer seller follower friend
 """
-_OTHER_ROW_WORDS: Final = "parent super previous prev next root predecessor successor ancestor original reply prereq"
+_OTHER_ROW_WORDS: Final = """
+    parent super previous prev next root predecessor successor ancestor original reply prereq into duplicate replaces
+    replaced superseded copied forked
+"""
 _NOT_IDENTIFIERS: Final = """
     paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
     volcano domino monkey turkey hockey jockey money barcode
@@ -118,6 +123,22 @@ def table_words(name: str) -> Tokens:
     """The words of a table's name without its schema and without words that say nothing."""
     every = tokens(name.rpartition(".")[2])
     return tuple(word for word in every if word not in _NOISE) or every
+
+
+def without_namespaces(schema: Schema) -> dict[str, str]:
+    """By table its name without the application's, which several have before their own: ``tickets_ticket``.
+
+    It is none where a table is called by it alone, as ``order_items`` belong to ``orders``, nor where a column has it
+    with the rest of a table's name, as ``regular_order_id`` of ``regular_orders``.
+    """
+    called = {table.name: table_words(table.name) for table in schema.tables}
+    stems = {column_name(column.name).stem for table in schema.tables for column in table.columns}
+    beginnings = Counter(name[0] for name in called.values() if len(name) > 1)
+    parts = {name[0] for name in called.values() if len(name) == 1 or name in stems}
+    spaces = {word for word, count in beginnings.items() if count > 1} - parts
+    return {
+        table: "_".join(name[1:]) if len(name) > 1 and name[0] in spaces else table for table, name in called.items()
+    }
 
 
 def is_title(name: str) -> bool:

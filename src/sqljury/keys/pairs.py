@@ -89,16 +89,19 @@ class Owners:
     """Which columns are called like the key of their own table, and of no other table more."""
 
     def __init__(self, schema: Schema) -> None:
+        self.called = names.without_namespaces(schema)
+        """What tables are compared by, by table."""
         self._most: dict[str, int] = defaultdict(int)
         for table in schema.tables:
+            called = self.called[table.name]
             for column in table.columns:
                 stem = _stem(column.name)
-                self._most[stem] = max(self._most[stem], names.ownership(table.name, column.name))
-            self._most["".join(names.table_words(table.name))] = names.OWN
+                self._most[stem] = max(self._most[stem], names.ownership(called, column.name))
+            self._most["".join(names.table_words(called))] = names.OWN
 
     def of(self, table: str, column: str) -> int:
         """``names.ownership``; 0 where another table owns the name more."""
-        ownership = names.ownership(table, column)
+        ownership = names.ownership(self.called[table], column)
         stem = _stem(column)
         return ownership if not stem or ownership == self._most[stem] else 0
 
@@ -157,7 +160,7 @@ class Finder:
                 self._index(key)
 
     def _index(self, key: Key) -> None:
-        name, entity = names.column_name(key.column), names.table_words(key.table.name)
+        name, entity = names.column_name(key.column), names.table_words(self.owners.called[key.table.name])
         self._by_column[name.joined].append(key)
         self._by_entity["".join(entity)].append(key)
         for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
@@ -201,7 +204,7 @@ class Finder:
                 continue
             how = names.relation(
                 column.name,
-                key.table.name,
+                self.owners.called[key.table.name],
                 key.column,
                 same_table=key.table is table,
                 identifies=key.main or key.whole or key.ownership > 0,
@@ -218,11 +221,12 @@ class Finder:
     def _abbreviated(self, name: names.Name) -> list[Key]:
         """Keys that the name may abbreviate or that persons have; found once for each name."""
         if name.tokens not in self._related:
+            called, written = self.owners.called, "_".join(name.tokens)
             self._related[name.tokens] = [
                 key
                 for keys in self.keys.values()
                 for key in keys
-                if key.main and names.relation("_".join(name.tokens), key.table.name, key.column, identifies=True)
+                if key.main and names.relation(written, called[key.table.name], key.column, identifies=True)
             ]
         return self._related[name.tokens]
 

@@ -361,3 +361,18 @@ def test_ten_thousand_tables_take_no_long_time(keys: bool) -> None:
     began = time.perf_counter()
     rebindings("SELECT note_9999, note_17, nothing_known FROM t0", Schema("x", "sqlite", (*made, *hub)))
     assert time.perf_counter() - began < 10
+
+
+def test_a_key_to_a_single_row_comes_before_one_to_many_rows() -> None:
+    sales = Schema(
+        "sales",
+        "sqlite",
+        (
+            table("fact_sales", "date_key store_key net", ("date_key", "dim_date.date_key"), ("store_key", "store.id")),
+            table("store", "id name"),
+            table("dim_date", "date_key month"),
+            table("budget", "store_key month amount", ("store_key", "store.id")),
+        ),
+    )
+    query = "SELECT s.month, SUM(s.net) FROM fact_sales AS s JOIN store AS t ON s.store_key = t.id GROUP BY s.month"
+    assert "JOIN dim_date ON s.date_key = dim_date.date_key" in rebindings(query, sales)[0]

@@ -54,6 +54,7 @@ def test_names_that_begin_with_a_table_or_an_alias() -> None:
     assert after_table("airlinesName", "a", airline) == "name"
     assert after_table("T2name", "T2", airline) == "name"
     assert after_table("T2_country", "T2", airline) is None
+    assert after_table("plan_name", "T2", table("billing_plan", "id name")) == "name"
 
 
 def test_tables() -> None:
@@ -62,3 +63,5 @@ def test_tables() -> None:
     assert near_tables("enrollment", schema) == ["enroll"]
     assert near_tables("film", schema) == ["film_text"]
     assert near_tables("warehouse", schema) == []
+    apps = Schema("s", "sqlite", (table("accounts_team", "id"), table("accounts_team_members", "id")))
+    assert near_tables("tickets_team", apps) == ["accounts_team"]

@@ -59,7 +59,10 @@ def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
 
 
 def near_tables(name: str, schema: Schema) -> list[str]:
-    """The tables that an unknown name may stand for: a misspelt one, else one with the same, some or like words."""
+    """The tables that an unknown name may stand for: a misspelt one, else one with the same, some or like words.
+
+    Before like words comes the one that differs in the first word alone, as ``accounts_team`` from ``tickets_team``.
+    """
     names = [table.name for table in schema.tables]
     if spelled := misspelt(name, names):
         return [spelled]
@@ -68,13 +71,16 @@ def near_tables(name: str, schema: Schema) -> list[str]:
         return []
     same = [other for other in names if frozenset(pieces(other)) == ours]
     within = same or [other for other in names if _within(ours, frozenset(pieces(other)))]
+    rest = pieces(name)[1:]
+    within = within or [other for other in names if rest and pieces(other)[1:] == rest]
     return within or [other for other in names if (theirs := pieces(other)) and _alike(pieces(name), theirs) >= _WORD]
 
 
 def after_table(name: str, called: str, table: Table) -> str | None:
     """The column of ``table`` that a name means if it begins with the alias ``called`` or with the table's name.
 
-    ``T2Governor`` is ``Governor`` of ``T2``, ``airline_name`` is ``name`` of ``airlines``.
+    ``T2Governor`` is ``Governor`` of ``T2``, ``airline_name`` is ``name`` of ``airlines``, and ``plan_name`` of
+    ``billing_plan``.
     """
     for prefix in (called, table.name, table.name.removesuffix("s")):
         rest = name[len(prefix) :].lstrip("_.") if name.lower().startswith(prefix.lower()) else ""
@@ -82,9 +88,10 @@ def after_table(name: str, called: str, table: Table) -> str | None:
             if rest and column.name.lower() == rest.lower():
                 return column.name
     ours, theirs = pieces(name), pieces(table.name)
-    if ours[: len(theirs)] == theirs and len(ours) > len(theirs):
-        same = [column.name for column in table.columns if pieces(column.name) == ours[len(theirs) :]]
-        return same[0] if len(same) == 1 else None
+    for called in (theirs, theirs[1:]):
+        if called and ours[: len(called)] == called and len(ours) > len(called):
+            same = [column.name for column in table.columns if pieces(column.name) == ours[len(called) :]]
+            return same[0] if len(same) == 1 else None
     return None
 
 
