@@ -17,9 +17,10 @@ from sqljury.language.money import amounts, main_unit
 from sqljury.language.times import Period, Span, named_period, relative
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
 from sqljury.sql.meaning.base import Times
+from sqljury.sql.meaning.named import named
 from sqljury.sql.parse import exp, read_query, write
 from sqljury.sql.translate import restrictions
-from sqljury.types import Column, Question, Row, Schema, Table
+from sqljury.types import Column, ForeignKey, Question, Row, Schema, Table
 
 HERE = Path(__file__).parent
 ORDERS = {
@@ -285,3 +286,32 @@ def test_cues() -> None:
     assert ratio("What percentage of orders is completed?")
     assert extreme("the youngest customer")
     assert not extreme("customers by age")
+
+
+USERS = Table("users", (Column("id"), Column("full_name"), Column("job_title")), ("id",))
+TICKETS = Table(
+    "tickets",
+    (Column("id"), Column("assignee_id"), Column("status")),
+    ("id",),
+    (ForeignKey(("assignee_id",), "users", ("id",)),),
+)
+JOINED = "FROM tickets AS t JOIN users AS u ON t.assignee_id = u.id"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "Who has more than 3 tickets? Name and number of tickets.",
+            f"SELECT t.assignee_id, COUNT(*) {JOINED} GROUP BY t.assignee_id HAVING COUNT(*) > 3",
+            f"SELECT u.full_name, COUNT(*) {JOINED} GROUP BY t.assignee_id, u.full_name HAVING COUNT(*) > 3",
+        ),
+        ("Which ids do the people named there have?", f"SELECT t.assignee_id {JOINED}", "-"),
+        ("Name and job of each assignee", f"SELECT t.assignee_id, u.job_title {JOINED}", "-"),
+        ("Names of the assignees", "SELECT t.assignee_id FROM tickets AS t", "-"),
+    ],
+)
+def test_names_in_the_place_of_the_keys_that_lead_to_them(question: str, sql: str, expected: str) -> None:
+    asked = Asked(Question(question), Schema("desk", "sqlite", (USERS, TICKETS)), Content())
+    written = Rewriter(sql, asked).rewrite(named)
+    assert (written.sql if written is not None else "-") == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.grouping import group_what_lacks
+from sqljury.sql.grouping import bare_outputs, group_what_lacks
 from sqljury.sql.meaning.base import Asked, Change, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, read_sources
@@ -19,7 +19,7 @@ def grouped(tree: exp.Query, asked: Asked) -> Change | None:
     changed = False
     for sources in read_sources(tree, asked.schema):
         select = sources.scope.expression
-        if isinstance(select, exp.Select) and not select.args.get("group"):
+        if isinstance(select, exp.Select) and not select.args.get("group") and bare_outputs(select):
             list(group_what_lacks(sources))
             changed |= bool(select.args.get("group"))
     return Change("columns beside an aggregate are of any row, as the query has no groups") if changed else None

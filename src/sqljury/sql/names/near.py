@@ -88,9 +88,9 @@ def after_table(name: str, called: str, table: Table) -> str | None:
             if rest and column.name.lower() == rest.lower():
                 return column.name
     ours, theirs = pieces(name), pieces(table.name)
-    for called in (theirs, theirs[1:]):
-        if called and ours[: len(called)] == called and len(ours) > len(called):
-            same = [column.name for column in table.columns if pieces(column.name) == ours[len(called) :]]
+    for whole in (theirs, theirs[1:]):
+        if whole and ours[: len(whole)] == whole and len(ours) > len(whole):
+            same = [column.name for column in table.columns if pieces(column.name) == ours[len(whole) :]]
             return same[0] if len(same) == 1 else None
     return None
 
