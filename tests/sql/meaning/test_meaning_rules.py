@@ -315,3 +315,15 @@ def test_names_in_the_place_of_the_keys_that_lead_to_them(question: str, sql: st
     asked = Asked(Question(question), Schema("desk", "sqlite", (USERS, TICKETS)), Content())
     written = Rewriter(sql, asked).rewrite(named)
     assert (written.sql if written is not None else "-") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        block.split("\n")
+        for block in (HERE / "replaced" / "sqlite.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    ],
+)
+def test_what_takes_the_place_of_a_limit_and_of_distinct(question: str, before: str, expected: str) -> None:
+    assert rewritten(before, "sqlite", question) == expected
+    assert rewritten(expected, "sqlite", question) == expected, "a second time nothing changes"

@@ -18,7 +18,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
-from sqljury.sql.meaning.groups import grouped, totals
+from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.named import named
 from sqljury.sql.meaning.negation import not_in_null
@@ -60,6 +60,8 @@ RULES: Final[tuple[Rule, ...]] = (
     named,
     grouped,
     totals,
+    best_of_each,
+    counted_sets,
     extremes,
     counted_once,
     counted_matches,
@@ -129,9 +131,9 @@ class Rewriter:
         original, dialect = parse_one(self._sql, self._asked.dialect), self._asked.dialect
         if not _is_exact(self._sql, original, dialect):
             return None
-        after = write(tree, dialect)
+        after = write(change.query or tree, dialect)
         lost = restrictions(original) - restrictions(parse_one(after, dialect))
-        return None if lost else Rewrite(after, change)
+        return None if set(lost) - {change.replaced} else Rewrite(after, change)
 
 
 def _is_exact(sql: str, tree: exp.Expr, dialect: str) -> bool:

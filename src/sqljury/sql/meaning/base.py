@@ -59,12 +59,16 @@ class Change(NamedTuple):
     """Why a rule rewrote a query, in the words of a remark.
 
     Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. With ``may_empty`` the
-    rewritten query replaces one that finds rows even if it finds none.
+    rewritten query replaces one that finds rows even if it finds none. A rule that does not rewrite in place gives the
+    whole ``query``. ``replaced`` names a kind of restriction, as ``translate.restrictions`` does, that another kind
+    stands for now.
     """
 
     reason: str
     sure: bool = True
     may_empty: bool = False
+    query: exp.Query | None = None
+    replaced: str = ""
 
 
 if TYPE_CHECKING:
