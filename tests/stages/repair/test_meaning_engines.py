@@ -29,6 +29,7 @@ ORDERS = [
     (4, 3, 1, None, "2022-12-30 11:00:00", "N", 1672398000),
     (5, 3, 3, 1, "2023-03-05 08:00:00", "Y", 1678003200),
 ]
+SALES = [(1, 20221231), (2, 20230101), (3, 20230630), (4, 20231231), (5, 20240101)]
 ENGINES = ("sqlite", "duckdb", "postgres", "mysql")
 Databases = Callable[[str], Database]
 
@@ -46,6 +47,8 @@ def script(engine: str) -> list[str]:
         f"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, amount INTEGER, paid INTEGER,"
         f" placed {time}, settled {text}, created_at INTEGER)",
         "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE, left_at DATE)",
+        "CREATE TABLE sale (id INTEGER PRIMARY KEY, date_key INTEGER)",
+        *(f"INSERT INTO sale VALUES ({values(row)})" for row in SALES),
         *(f"INSERT INTO customer VALUES ({values(row)})" for row in CUSTOMERS),
         *(f"INSERT INTO orders VALUES ({values(row)})" for row in ORDERS),
         "INSERT INTO visit VALUES (1, CURRENT_DATE, '2021-01-01'), (2, '2020-05-05', NULL)",
@@ -118,7 +121,18 @@ YEAR = {
     "postgres": "SELECT id FROM orders WHERE EXTRACT(YEAR FROM created_at) = 2022",
     "mysql": "SELECT id FROM orders WHERE YEAR(created_at) = 2022",
 }
+SALES_OF_2023 = "SELECT id FROM sale WHERE date_key BETWEEN '2023-01-01' AND '2023-12-31' ORDER BY id"
+SALES_BY_YEAR = {
+    "sqlite": "SELECT id FROM sale WHERE strftime('%Y', date_key) = '2023' ORDER BY id",
+    "duckdb": "SELECT id FROM sale WHERE year(date_key) = 2023 ORDER BY id",
+    "postgres": "SELECT id FROM sale WHERE EXTRACT(YEAR FROM date_key) = 2023 ORDER BY id",
+}
 CASES: list[tuple[str, str, str, Any, Any]] = [
+    ("sqlite mysql", "sales of 2023", SALES_OF_2023, NONE, [2.0, 3.0, 4.0]),
+    ("duckdb postgres", "sales of 2023", SALES_OF_2023, "sql", [2.0, 3.0, 4.0]),
+    ("sqlite", "sales by year", SALES_BY_YEAR["sqlite"], NONE, [2.0, 3.0, 4.0]),
+    ("duckdb", "sales by year", SALES_BY_YEAR["duckdb"], "sql", [2.0, 3.0, 4.0]),
+    ("postgres", "sales by year", SALES_BY_YEAR["postgres"], "sql", [2.0, 3.0, 4.0]),
     *(("sqlite postgres", SHARE, sql, [0.0], [0.4]) for sql in ("SELECT COUNT(paid) / COUNT(*) FROM orders",)),
     ("duckdb mysql", SHARE, "SELECT COUNT(paid) / COUNT(*) FROM orders", [0.4], [0.4]),
     ("duckdb", SHARE, "SELECT COUNT(paid) // COUNT(*) FROM orders", [0.0], [0.4]),
