@@ -24,7 +24,7 @@ STRICT: Final = ("postgres", "duckdb", "mysql")
 
 _SHOWN: Final = 100
 _SUMS: Final = ("count", "sum", "avg")
-"""Aggregates beside which a column can only be meant as a group; beside MAX it may be that of the highest row."""
+"""Aggregates beside which a column can only be meant as a group; beside a single MAX it may be of the highest row."""
 _NO_ALIAS_IN: Final = {"postgres": ("where", "having"), "mysql": ("where",)}
 
 Ref = tuple[str, str]
@@ -135,7 +135,8 @@ def group_what_lacks(sources: Sources) -> Iterator[Note]:
     if not missing:
         return
     if not keys:
-        wanted = missing if all(str(call.key) in _SUMS for call in calls) else []
+        several = len({call.sql() for call in calls}) > 1
+        wanted = missing if several or all(str(call.key) in _SUMS for call in calls) else []
     else:
         closure = _closure(sources, {ref for key in keys for ref in _refs(key, sources)})
         wanted = [column for column in missing if _depends(column, sources, closure)]

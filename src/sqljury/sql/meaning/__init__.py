@@ -131,7 +131,7 @@ class Rewriter:
         original, dialect = parse_one(self._sql, self._asked.dialect), self._asked.dialect
         if not _is_exact(self._sql, original, dialect):
             return None
-        after = write(change.query or tree, dialect)
+        after = write(tree if change.query is None else change.query, dialect)
         lost = restrictions(original) - restrictions(parse_one(after, dialect))
         return None if set(lost) - {change.replaced} else Rewrite(after, change)
 

@@ -18,7 +18,7 @@ _TITLES: Final = (("name",), ("title",), ("label",))
 
 
 def grouped(tree: exp.Query, asked: Asked) -> Change | None:
-    """Group by the columns beside a sum, a count or a mean where the query has no groups.
+    """Group by the columns beside a sum, a count, a mean or several aggregates where the query has no groups.
 
     SQLite would take these columns from any row; other engines refuse such a query.
     """
@@ -44,13 +44,13 @@ def totals(tree: exp.Query, asked: Asked) -> Change | None:
         conditions = conjuncts(select.args.get("where"))
         met = [one for one in conditions if isinstance(one, exp.GT | exp.GTE) and isinstance(one.this, exp.Column)]
         for condition in met:
-            total = _sum_of(condition.this, select) if _is_of_no_row(condition, asked) else None
-            if total is not None:
-                changed = True
-                rest = [one for one in conjuncts(select.args.get("where")) if one != condition]
-                select.set("where", exp.Where(this=exp.and_(*(one.copy() for one in rest))) if rest else None)
-                of_group = type(condition)(this=total, expression=condition.expression.copy())
-                select.having(of_group, copy=False)
+            if _sum_of(condition.this, select.copy()) is None or not _is_of_no_row(condition, asked):
+                continue
+            changed = True
+            of_group = type(condition)(this=_sum_of(condition.this, select), expression=condition.expression.copy())
+            select.having(of_group, copy=False)
+            rest = [one.copy() for one in conjuncts(select.args.get("where")) if one != condition]
+            select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
     return Change("no row has so much, so the condition is about the sum of each group") if changed else None
 
 
