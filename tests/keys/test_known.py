@@ -277,3 +277,33 @@ def test_every_engine(engine: str) -> None:
         again: list[object] = []
         assert known_schema(db, lambda *step: again.append(step), bounds=small) == schema
         assert not again
+
+
+def test_keys_of_a_web_framework(tmp_path: Path) -> None:
+    path = tmp_path / "desk.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "CREATE TABLE accounts_user (id INTEGER, email TEXT);"
+            "CREATE TABLE accounts_team (id INTEGER, name TEXT, lead_id INTEGER);"
+            "CREATE TABLE tickets_ticket (id INTEGER, assignee_id INTEGER, team_id INTEGER, merged_into_id INTEGER);"
+            "CREATE TABLE tickets_tag (id INTEGER, name TEXT);"
+            "CREATE TABLE tickets_ticket_tags (id INTEGER, ticket_id INTEGER, tag_id INTEGER);"
+        )
+        connection.executemany("INSERT INTO accounts_user VALUES (?, ?)", [(n, f"{n}@x.org") for n in range(1, 61)])
+        connection.executemany("INSERT INTO accounts_team VALUES (?, ?, ?)", [(n, f"T{n}", 9 * n) for n in range(1, 7)])
+        tickets = [(n, 1 + n * 7 % 13, 1 + n % 6, n // 2 if n % 20 == 0 else None) for n in range(1, 301)]
+        connection.executemany("INSERT INTO tickets_ticket VALUES (?, ?, ?, ?)", tickets)
+        connection.executemany("INSERT INTO tickets_tag VALUES (?, ?)", [(n, f"tag {n}") for n in range(1, 23)])
+        tags = [(n, 1 + n * 11 % 300, 1 + n % 22) for n in range(1, 401)]
+        connection.executemany("INSERT INTO tickets_ticket_tags VALUES (?, ?, ?)", tags)
+    connection.close()
+    with connect(str(settled(path))) as db:
+        found = references(known_schema(db))
+    assert found == {
+        "accounts_team.lead_id": "accounts_user.id",
+        "tickets_ticket.assignee_id": "accounts_user.id",
+        "tickets_ticket.team_id": "accounts_team.id",
+        "tickets_ticket.merged_into_id": "tickets_ticket.id",
+        "tickets_ticket_tags.ticket_id": "tickets_ticket.id",
+        "tickets_ticket_tags.tag_id": "tickets_tag.id",
+    }

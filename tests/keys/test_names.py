@@ -33,3 +33,9 @@ def test_a_first_word_that_belongs_to_the_name_stays() -> None:
 
 def test_a_row_that_another_row_was_merged_into() -> None:
     assert relation("merged_into_id", "ticket", "id", same_table=True, identifies=True) == "parent"
+
+
+def test_a_role_is_of_persons_and_in_a_table_of_other_things_no_row_of_it() -> None:
+    assert relation("assignee_id", "user", "id", identifies=True) == "person"
+    assert relation("assignee_id", "ticket", "id", same_table=True, identifies=True) == ""
+    assert relation("manager_id", "employee", "id", same_table=True, identifies=True) == "parent"

@@ -209,7 +209,8 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
     if parent.stem and len(child.tokens) > len(parent.tokens) and _ends(child.tokens, parent.tokens):
         return "role"
     if same_table:
-        return "parent" if set(stem) & (_UP | _ROLES) else ""
+        persons = bool(set(entity) & (_PERSONS | _ROLES))
+        return "parent" if set(stem) & (_UP | _ROLES if persons else _UP) else ""
     how = _abbreviates("".join(stem), entity) or (_abbreviates(stem[-1], entity) if len(stem[-1]) > 2 else 0)
     if how and (sure or how > 1):
         return "abbreviation" if how > 1 else "initials"

@@ -197,7 +197,8 @@ class Finder:
             near += _few(self._by_word.get(word, ()))
         for part in _parts((*name.stem, name.glued) if name.glued else name.stem):
             near += _few(self._by_entity.get(part, ()))
-        near += self._abbreviated(name) if len(self.schema.tables) <= _ABBREVIATED else ()
+        near += self._abbreviated(column.name) if len(self.schema.tables) <= _ABBREVIATED else ()
+        near += self.keys[table.name][:1]  # another row of the same table: ``parent_id``
         related: dict[tuple[str, str], tuple[Key, str]] = {}
         for key in near:
             if key.table is table and key.column == column.name:
@@ -218,17 +219,18 @@ class Finder:
         ranked = sorted(related.values(), key=lambda item: order.index(item[1]))
         return [item for item in ranked if _comparable(seen, item[0])][:_MOST_PAIRS]
 
-    def _abbreviated(self, name: names.Name) -> list[Key]:
-        """Keys that the name may abbreviate or that persons have; found once for each name."""
-        if name.tokens not in self._related:
-            called, written = self.owners.called, "_".join(name.tokens)
-            self._related[name.tokens] = [
+    def _abbreviated(self, column: str) -> list[Key]:
+        """Keys that the name of a column may abbreviate or that persons have; found once for each name."""
+        tokens = names.column_name(column).tokens
+        if tokens not in self._related:
+            called = self.owners.called
+            self._related[tokens] = [
                 key
                 for keys in self.keys.values()
                 for key in keys
-                if key.main and names.relation(written, called[key.table.name], key.column, identifies=True)
+                if key.main and names.relation(column, called[key.table.name], key.column, identifies=True)
             ]
-        return self._related[name.tokens]
+        return self._related[tokens]
 
     def _holders(self, seen: ColumnProfile) -> Iterator[Key]:
         """Main keys that hold some of the values."""
