@@ -15,6 +15,7 @@ from typing import Final
 
 from sqljury.context import Context
 from sqljury.recipes import GeneratePart
+from sqljury.stages.select.consistency import group
 from sqljury.types import Candidate
 
 RATE: Final = 10.0
@@ -36,24 +37,20 @@ _SELF_MADE: Final = "synthetic"
 
 
 def cut(
-    number: int,
-    parts: Mapping[int, GeneratePart],
-    written: Sequence[Candidate],
-    context: Context,
-    *,
-    contested: bool = True,
+    number: int, parts: Mapping[int, GeneratePart], written: Sequence[Candidate], context: Context
 ) -> GeneratePart | None:
     """One part as far as time allows, given all ``parts`` that are still to be asked, by number; None to leave it out.
 
-    The queries ``written`` so far are ``contested`` if they have different results. Otherwise there is nothing to judge
-    yet, and the part may take the time for judging too. Without a budget in the recipe the part is asked as it is; with
-    one, but no share of it for writing, for as many queries like those written as the time left suffices for.
+    While the queries ``written`` so far have one result there is nothing to judge, and the part may take the time for
+    judging too. Without a budget in the recipe the part is asked as it is; with one, but no share of it for writing,
+    for as many queries like those written as the time left suffices for.
     """
     budget = context.recipe.budget
     if not budget.seconds:
         return parts[number]
     if not budget.share:
         return _in_time(parts[number], written, context)
+    contested = len({one.group for one in group(written)} - {None}) > 1
     tokens = tokens_left(context, budget.share if contested else 1.0)
     waiting = list(parts.values())
     reading = [_reading(part, context) for part in waiting]

@@ -141,8 +141,7 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
             break
         if is_hopeless((*before, *more), state.task, context.least):
             break
-        contested = len({one.group for one in group((*before, *more))} - {None}) > 1
-        part = pace.cut(number, waiting, (*before, *more), context, contested=contested)
+        part = pace.cut(number, waiting, (*before, *more), context)
         part = part or (None if more or before else replace(parts[0][1], samples=1))
         del waiting[number]
         if part is None:
