@@ -29,6 +29,8 @@ def test_a_first_word_that_belongs_to_the_name_stays() -> None:
     assert set(without_namespaces(schema(orders)).values()) == set(orders)
     regular = {"regular_orders": "regular_order_id", "regular_order_items": "regular_order_id item_id"}
     assert set(without_namespaces(schema(regular)).values()) == set(regular)
+    users = {"user_profile": "user_id bio", "user_session": "id user_id", "account": "id user_id"}
+    assert set(without_namespaces(schema(users)).values()) == set(users)
 
 
 def test_a_row_that_another_row_was_merged_into() -> None:

@@ -128,7 +128,7 @@ CASES = [
         "has several rows; IN takes them all",
     ),
     (
-        "SELECT name, id FROM singer EXCEPT SELECT singer_id AS id FROM sings WHERE plays > 0",
+        "SELECT name, id FROM singer EXCEPT (SELECT singer_id AS id FROM sings WHERE plays > 0)",
         {("Bo", 3)},
         "the sides of EXCEPT have different numbers of columns",
     ),

@@ -128,13 +128,15 @@ def table_words(name: str) -> Tokens:
 def without_namespaces(schema: Schema) -> dict[str, str]:
     """By table its name without the application's, which several have before their own: ``tickets_ticket``.
 
-    It is none where a table is called by it alone, as ``order_items`` belong to ``orders``, nor where a column has it
-    with the rest of a table's name, as ``regular_order_id`` of ``regular_orders``.
+    A word stays that is itself the name of a table, as in ``orders`` and ``order_items``; that a column refers to, as
+    ``user_id`` does, unless there is a ``user_user``; or that a column has together with the rest of a table's name, as
+    ``regular_order_id`` of ``regular_orders``.
     """
     called = {table.name: table_words(table.name) for table in schema.tables}
     stems = {column_name(column.name).stem for table in schema.tables for column in table.columns}
     beginnings = Counter(name[0] for name in called.values() if len(name) > 1)
     parts = {name[0] for name in called.values() if len(name) == 1 or name in stems}
+    parts |= {stem[0] for stem in stems if len(stem) == 1 and (*stem, *stem) not in called.values()}
     spaces = {word for word, count in beginnings.items() if count > 1} - parts
     return {
         table: "_".join(name[1:]) if len(name) > 1 and name[0] in spaces else table for table, name in called.items()

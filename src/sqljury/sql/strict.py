@@ -13,7 +13,7 @@ from sqljury.sql import casts, grouping, text
 from sqljury.sql.faults import Fault
 from sqljury.sql.grouping import Note
 from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.sql.resolve import Sources, find_table, from_items, has_column, read_sources
+from sqljury.sql.resolve import Sources, find_table, from_items, identifier, read_sources
 from sqljury.sql.terms import outside_queries
 from sqljury.sql.translate import bare
 from sqljury.types import Schema
@@ -62,18 +62,25 @@ def conform(sql: str, schema: Schema, fault: Fault) -> Conformed:
 def _without_uneven_sides(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, list[Note]]:
     """The tree with a condition for each EXCEPT and INTERSECT of several columns with one, which no engine runs.
 
-    ``SELECT id, name FROM a EXCEPT SELECT id FROM b`` means the rows of ``a`` whose ``id`` is not in ``b``.
+    ``SELECT id, name FROM a EXCEPT SELECT id FROM b`` means the rows of ``a`` whose ``id`` is not in ``b``, each once.
     """
     notes: list[Note] = []
     for node in reversed(list(tree.find_all(exp.Except, exp.Intersect))):  # the inner ones first
-        left, right = node.this, node.expression
-        if not isinstance(left, exp.Select) or not isinstance(right, exp.Query):
+        left, right = node.this, node.expression.unnest()
+        if not isinstance(left, exp.Select) or not isinstance(right, exp.Select) or not node.args.get("distinct"):
+            continue
+        if any(left.args.get(part) for part in ("limit", "offset", "order", "group", "with_")):
             continue
         key = _key_of_left(left, right, schema)
-        if key is None or any(left.args.get(part) for part in ("limit", "offset", "order", "with_")):
+        if key is None:
             continue
-        within = exp.In(this=key.copy(), query=exp.Subquery(this=right.copy()))
-        select = left.copy().where(exp.Not(this=within) if isinstance(node, exp.Except) else within, copy=False)
+        other = right.selects[0].unalias()
+        inner = right.copy()
+        if isinstance(other, exp.Column) and not right.args.get("limit"):
+            inner.where(exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())), copy=False)
+        within = exp.In(this=key, query=exp.Subquery(this=inner))
+        condition = exp.Not(this=within) if isinstance(node, exp.Except) else within
+        select = left.copy().where(condition, copy=False).distinct(copy=False)
         for part in ("order", "limit", "offset", "with_"):
             select.set(part, node.args.get(part))
         if node is tree:
@@ -86,7 +93,7 @@ def _without_uneven_sides(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, lis
     return tree, notes
 
 
-def _key_of_left(left: exp.Select, right: exp.Query, schema: Schema) -> exp.Column | None:
+def _key_of_left(left: exp.Select, right: exp.Select, schema: Schema) -> exp.Column | None:
     """The column of the left side that the single one of the right side is compared with: the one of its name."""
     outputs = [item.unalias() for item in left.selects]
     if len(outputs) < 2 or len(right.selects) != 1 or any(item.is_star for item in (*left.selects, *right.selects)):
@@ -94,10 +101,14 @@ def _key_of_left(left: exp.Select, right: exp.Query, schema: Schema) -> exp.Colu
     name = right.selects[0].alias_or_name
     for output in outputs:
         if isinstance(output, exp.Column) and output.name.lower() == name.lower():
-            return output
-    sources = [(node, find_table(schema, node)) for node in from_items(left) if isinstance(node, exp.Table)]
-    owners = [node.alias_or_name for node, table in sources if table is not None and has_column(table, name)]
-    return exp.column(name, table=owners[0]) if len(owners) == 1 else None
+            return output.copy()
+    for node in from_items(left):
+        table = find_table(schema, node) if isinstance(node, exp.Table) else None
+        column = next((each.name for each in table.columns if each.name.lower() == name.lower()), "") if table else ""
+        if column:
+            alias = node.args["alias"].this if node.alias else node.this
+            return exp.Column(this=identifier(column, schema.dialect), table=alias.copy())
+    return None
 
 
 def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:

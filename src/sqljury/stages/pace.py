@@ -115,8 +115,8 @@ def tokens_of(part: GeneratePart) -> int:
 def _in_time(part: GeneratePart, written: Sequence[Candidate], context: Context) -> GeneratePart | None:
     if not written:
         return part
-    query = fmean(one.tokens or QUERY for one in written)
-    samples = min(part.samples, int(tokens_left(context) / query))
+    query = fmean(candidate.tokens or QUERY for candidate in written)
+    samples = min(part.samples, int(max(0.0, tokens_left(context) - _reading(part, context)) / query))
     return replace(part, samples=samples) if samples else None
 
 

@@ -17,7 +17,7 @@ from sqljury.language.money import amounts, main_unit
 from sqljury.language.times import Period, Span, named_period, relative
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
 from sqljury.sql.meaning.base import Times
-from sqljury.sql.meaning.named import named
+from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.parse import exp, read_query, write
 from sqljury.sql.translate import restrictions
 from sqljury.types import Column, ForeignKey, Question, Row, Schema, Table
@@ -309,11 +309,14 @@ JOINED = "FROM tickets AS t JOIN users AS u ON t.assignee_id = u.id"
         ("Which ids do the people named there have?", f"SELECT t.assignee_id {JOINED}", "-"),
         ("Name and job of each assignee", f"SELECT t.assignee_id, u.job_title {JOINED}", "-"),
         ("Names of the assignees", "SELECT t.assignee_id FROM tickets AS t", "-"),
+        ("The number of the user named Smith", f"SELECT t.assignee_id {JOINED}", "-"),
+        ("Names and counts", f"SELECT t.assignee_id, COUNT(*) {JOINED} GROUP BY 1", "-"),
+        ("Names", f"SELECT t.assignee_id {JOINED.replace('JOIN', 'LEFT JOIN')} WHERE u.id IS NULL", "-"),
     ],
 )
 def test_names_in_the_place_of_the_keys_that_lead_to_them(question: str, sql: str, expected: str) -> None:
     asked = Asked(Question(question), Schema("desk", "sqlite", (USERS, TICKETS)), Content())
-    written = Rewriter(sql, asked).rewrite(named)
+    written = Rewriter(sql, asked).rewrite(names_for_keys)
     assert (written.sql if written is not None else "-") == expected
 
 

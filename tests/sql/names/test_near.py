@@ -55,6 +55,7 @@ def test_names_that_begin_with_a_table_or_an_alias() -> None:
     assert after_table("T2name", "T2", airline) == "name"
     assert after_table("T2_country", "T2", airline) is None
     assert after_table("plan_name", "T2", table("billing_plan", "id name")) == "name"
+    assert after_table("product_id", "T2", table("order_product", "id order_id prod_id qty")) is None
 
 
 def test_tables() -> None:
@@ -65,3 +66,4 @@ def test_tables() -> None:
     assert near_tables("warehouse", schema) == []
     apps = Schema("s", "sqlite", (table("accounts_team", "id"), table("accounts_team_members", "id")))
     assert near_tables("tickets_team", apps) == ["accounts_team"]
+    assert near_tables("room_type", Schema("s", "sqlite", (table("payment_type", "id name"),))) == []

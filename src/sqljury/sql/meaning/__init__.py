@@ -20,7 +20,7 @@ from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
 from sqljury.sql.meaning.joins import along_keys
-from sqljury.sql.meaning.named import named
+from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day, whole_days
@@ -57,7 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
     not_in_null,
     division,
     minor_units,
-    named,
+    names_for_keys,
     grouped,
     totals,
     best_of_each,

@@ -27,8 +27,8 @@ class _Days(NamedTuple):
 def day_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare such a column with numbers of days, with all of them where the query has a month or a year.
 
-    A function of dates, or the database's clock beside the column, is given a date made of the number, but on MySQL,
-    which takes the number for one.
+    A function of dates, or the database's clock beside the column, is given a date made of the number, except on
+    MySQL, whose functions accept such numbers.
     """
     changed = False
     for column in list(tree.find_all(exp.Column)):
@@ -100,7 +100,7 @@ def _beside(column: exp.Column, operator: str, days: _Days, since: bool) -> exp.
             kind = exp.EQ if operator == "eq" else exp.NEQ
             return kind(this=column.copy(), expression=_number(days.first))
         return _between(column, days) if operator == "eq" else exp.Not(this=_between(column, days))
-    if operator == "gt" and since:
+    if operator == "gt" and since and days.first != days.last:
         operator = "gte"
     kinds = {"gt": (exp.GT, days.last), "gte": (exp.GTE, days.first), "lt": (exp.LT, days.first)}
     kind_, bound = kinds.get(operator, (exp.LTE, days.last))
@@ -116,7 +116,7 @@ def _number(day: int) -> exp.Expr:
 
 
 def _constant(node: exp.Expr) -> _Days | None:
-    """The days that a constant means which is not the number of a day; None for anything else."""
+    """The days that a literal of a date, a month or a year covers; None for anything else, numbers of days too."""
     day = day_of(node)
     if day is not None:
         number = int(day.replace("-", ""))

@@ -3,73 +3,109 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from sqljury.language.alike import pieces
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.grouping import bare_outputs, group_what_lacks
+from sqljury.sql.grouping import bare_outputs
 from sqljury.sql.meaning.base import Asked, Change, held, is_met
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier, read_sources
-from sqljury.sql.terms import resolved
+from sqljury.sql.resolve import identifier
+from sqljury.sql.terms import ordinal, outside_queries, resolved
 
 _EACH: Final = re.compile(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
+_TOTALS: Final = re.compile(
+    r"\b(?:totals?|altogether|overall|combined|in all|spen[dt]\w*|brought in|earned|sold|sales|revenue|turnover)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about sums over several rows."""
 _TITLES: Final = (("name",), ("title",), ("label",))
 
 
 def grouped(tree: exp.Query, asked: Asked) -> Change | None:
-    """Group by the columns beside a sum, a count, a mean or several aggregates where the query has no groups.
+    """Group by the outputs beside a sum, a count, a mean or several aggregates where the query has no groups.
 
-    SQLite would take these columns from any row; other engines refuse such a query.
+    SQLite would take these outputs from any row; other engines refuse such a query.
     """
     if asked.dialect != "sqlite":
         return None
     changed = False
-    for sources in read_sources(tree, asked.schema):
-        select = sources.scope.expression
-        if isinstance(select, exp.Select) and not select.args.get("group") and bare_outputs(select):
-            list(group_what_lacks(sources))
-            changed |= bool(select.args.get("group"))
+    for select in list(tree.find_all(exp.Select)):
+        keys = bare_outputs(select)
+        if keys and not select.args.get("group") and _needs_groups(select, keys):
+            select.group_by(*(key.copy() for key in keys), copy=False)
+            changed = True
     return Change("columns beside an aggregate are of any row, as the query has no groups") if changed else None
 
 
+def _needs_groups(select: exp.Select, keys: Sequence[exp.Expr]) -> bool:
+    """Whether all other outputs are aggregates of columns, and nothing else is taken of single rows."""
+    order = select.args.get("order")
+    others = [item.unalias() for item in select.selects if item.unalias() not in keys]
+    calls = [call for other in others for call in outside_queries(other) if isinstance(call, exp.AggFunc)]
+    several = len({call.sql() for call in calls}) > 1
+    if not calls or not (several or all(isinstance(call, exp.Sum | exp.Count | exp.Avg) for call in calls)):
+        return False  # beside a single MAX SQLite takes the columns of its row
+    if any(isinstance(node, exp.Window) for other in others for node in outside_queries(other)):
+        return False
+    aliases = {item.alias.lower() for item in select.selects if item.alias}
+    sorted_by = [key.this for key in order.expressions] if order is not None else []
+    sorted_by = [key for key in sorted_by if key not in keys and key.name.lower() not in aliases]
+    return all(_is_aggregated(column) for part in (*others, *sorted_by) for column in part.find_all(exp.Column))
+
+
+def _is_aggregated(column: exp.Column) -> bool:
+    return isinstance(column.find_ancestor(exp.AggFunc, exp.Query), exp.AggFunc)
+
+
 def totals(tree: exp.Query, asked: Asked) -> Change | None:
-    """Let ``WHERE amount > 10000`` be about the sum of each group, if no row has so much.
+    """Move ``WHERE amount > 10000``, which no row meets, to ``HAVING SUM(amount) > 10000``.
 
     Customers who spent more than 10,000 are seldom those of a single order. The query adds the column up for its
-    groups, or shows it beside the columns that are to be its groups.
+    groups, or the question is about totals and the query shows the column beside those that are to be its groups.
     """
     changed = False
     for select in list(tree.find_all(exp.Select)):
         conditions = conjuncts(select.args.get("where"))
-        met = [one for one in conditions if isinstance(one, exp.GT | exp.GTE) and isinstance(one.this, exp.Column)]
-        for condition in met:
-            if _sum_of(condition.this, select.copy()) is None or not _is_of_no_row(condition, asked):
+        above = [one for one in conditions if isinstance(one, exp.GT | exp.GTE) and isinstance(one.this, exp.Column)]
+        may_group = select is tree and bool(_TOTALS.search(asked.question.text))
+        for condition in above:
+            total = _sum_of(condition.this, select, may_group=may_group)
+            if total is None or not _is_of_no_row(condition, asked):
                 continue
             changed = True
-            of_group = type(condition)(this=_sum_of(condition.this, select), expression=condition.expression.copy())
-            select.having(of_group, copy=False)
+            if not select.args.get("group"):
+                _add_up(condition.this, select)
+            select.having(type(condition)(this=total, expression=condition.expression.copy()), copy=False)
             rest = [one.copy() for one in conjuncts(select.args.get("where")) if one != condition]
             select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
     return Change("no row has so much, so the condition is about the sum of each group") if changed else None
 
 
-def _sum_of(column: exp.Column, select: exp.Select) -> exp.Expr | None:
-    """The sum of a column in each group; a query that shows the column without any groups is given them."""
+def _sum_of(column: exp.Column, select: exp.Select, *, may_group: bool) -> exp.Expr | None:
+    """The sum of a column in each group, if the query has it, or may get it by grouping."""
     total = exp.Sum(this=column.copy())
     if select.args.get("group"):
-        sums = (node for node in select.find_all(exp.Sum) if node.parent_select is select)
+        sums = [node for node in select.find_all(exp.Sum) if node.parent_select is select]
         return total if total in sums else None
     outputs = [item.unalias() for item in select.selects]
     keys = [output for output in outputs if output != column]
-    shown = [item for item in select.selects if item.unalias() == column]
-    if len(shown) != 1 or not keys or not all(isinstance(key, exp.Column) and not key.is_star for key in keys):
+    if not may_group or outputs.count(column) != 1 or not keys:
         return None
     if any(select.args.get(part) for part in ("distinct", "limit", "order")):
         return None
-    shown[0].replace(exp.alias_(total.copy(), shown[0].alias) if shown[0].alias else total.copy())
-    select.group_by(*(key.copy() for key in keys), copy=False)
-    return total
+    return total if all(isinstance(key, exp.Column) and not key.is_star for key in keys) else None
+
+
+def _add_up(column: exp.Column, select: exp.Select) -> None:
+    """Show the sum of a column for each group of the other outputs."""
+    keys = [item.unalias().copy() for item in select.selects if item.unalias() != column]
+    for item in list(select.selects):
+        if item.unalias() == column:
+            total = exp.Sum(this=column.copy())
+            item.replace(exp.alias_(total, item.args["alias"].copy()) if item.alias else total)
+    select.group_by(*keys, copy=False)
 
 
 def _is_of_no_row(condition: exp.Expr, asked: Asked) -> bool:
@@ -91,32 +127,46 @@ def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     if not isinstance(tree, exp.Select) or not isinstance(limit, exp.Limit) or limit.expression.sql() != "1":
         return None
     order, group = tree.args.get("order"), tree.args.get("group")
-    keys = [item.unalias() for item in tree.selects]
-    each = next((key for key in keys if isinstance(key, exp.Column) and _is_each(key, asked)), None)
-    if each is None or len(keys) < 2 or order is None or len(order.expressions) != 1:
+    outputs = [item.unalias() for item in tree.selects]
+    each = next((output for output in outputs if isinstance(output, exp.Column) and _is_each(output, asked)), None)
+    if each is None or len(outputs) < 2 or order is None or len(order.expressions) != 1:
         return None
     if any(tree.args.get(part) for part in ("distinct", "offset", "with_")) or tree.find(exp.Window) is not None:
         return None
-    ordered = order.expressions[0].copy()
-    ordered.set("this", resolved(ordered.this, tree, ()))
-    if (group is not None and each not in group.expressions) or each in ordered.find_all(exp.Column):
+    if group is not None and (each not in group.expressions or len(group.expressions) < 2):
+        return None  # one row for each already, of which the query takes the first
+    ranked_by = order.expressions[0].copy()
+    ranked_by.set("this", resolved(ordinal(ranked_by.this, tree), tree, ()).copy())
+    if each in ranked_by.find_all(exp.Column):
         return None
-    place = exp.Window(
-        this=exp.Anonymous(this="RANK"), partition_by=[each.copy()], order=exp.Order(expressions=[ordered])
+    if asked.dialect != "mysql":  # which has NULL last in descending order, and no words for it
+        ranked_by.set("nulls_first", False)
+    rank = exp.Window(
+        this=exp.Anonymous(this="RANK"), partition_by=[each.copy()], order=exp.Order(expressions=[ranked_by])
     )
-    names = [f"c{at}" for at in range(1, len(keys) + 1)]
-    listed = [exp.alias_(key.copy(), name) for key, name in zip(keys, names, strict=True)]
+    names = _output_names(tree)
     inner = tree.copy()
-    inner.set("expressions", [*listed, exp.alias_(place, "place")])
+    inner.set("expressions", [exp.alias_(output.copy(), name) for output, name in zip(outputs, names, strict=True)])
+    inner.select(exp.alias_(rank, "rank_in_group"), copy=False)
     inner.set("order", None)
     inner.set("limit", None)
-    shown = [
-        exp.alias_(name, item.alias) if item.alias else name for name, item in zip(names, tree.selects, strict=True)
-    ]
-    query = exp.select(*shown).from_(inner.subquery("ranked")).where(exp.column("place").eq(1))
+    shown = [exp.Column(this=name.copy()) for name in names]
+    query = exp.select(*shown).from_(inner.subquery("ranked")).where(exp.column("rank_in_group").eq(1))
     return Change(
         "the question asks for the first of each, and the query had that of all", query=query, replaced="limit"
     )
+
+
+def _output_names(select: exp.Select) -> list[exp.Identifier]:
+    """What the outputs are called, each differently; made up for those without a name."""
+    names: list[exp.Identifier] = []
+    for at, item in enumerate(select.selects, 1):
+        name = item.args["alias"] if item.alias else item.this if isinstance(item, exp.Column) else None
+        taken = {other.name.lower() for other in names}
+        if not isinstance(name, exp.Identifier) or name.name.lower() in taken:
+            name = exp.to_identifier(f"c{at}")
+        names.append(name.copy())
+    return names
 
 
 def _is_each(column: exp.Column, asked: Asked) -> bool:
@@ -142,7 +192,8 @@ def counted_sets(tree: exp.Query, _asked: Asked) -> Change | None:
         return None
     for side, column in zip((whole.this, whole.expression), columns, strict=True):
         side.set("expressions", [column])
-    query = exp.select(exp.Count(this=exp.Star())).from_(whole.subquery("counted"))
+    counted = exp.Column(this=whole.this.selects[0].this.copy())  # not the NULL that a set may have
+    query = exp.select(exp.Count(this=counted)).from_(whole.subquery("counted"))
     reason = "the query compared two counts, not what they count"
     return Change(reason, may_empty=True, query=query, replaced="distinct")
 

@@ -13,13 +13,11 @@ from sqljury.sql.terms import group_keys
 from sqljury.types import Table
 
 _NAMES: Final = re.compile(r"\b(?:names?|called|who)\b", re.IGNORECASE)
-_KEYS: Final = re.compile(
-    r"\b(?:ids?|identifiers?|keys?|codes?|numbers? and|numbers? of (?:the|each))\b", re.IGNORECASE
-)
+_KEYS: Final = re.compile(r"\b(?:ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?)\b", re.IGNORECASE)
 _TITLES: Final = ("name", "title", "label")
 
 
-def named(tree: exp.Query, asked: Asked) -> Change | None:
+def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
     """Show the name of a thing where the question asks for names and the query for the key of a table that it joins.
 
     ``SELECT t.assignee_id FROM tickets AS t JOIN users AS u ON t.assignee_id = u.id`` has joined the users for nothing
@@ -31,9 +29,11 @@ def named(tree: exp.Query, asked: Asked) -> Change | None:
     sources = next((one for one in read_sources(tree, asked.schema) if one.scope.expression is tree), None)
     if sources is None:
         return None
-    changed = False
+    changed, keys = False, group_keys(tree)[0]
     for output in list(tree.selects):
         column = output.unalias()
+        if keys and column not in keys:
+            continue  # it may be a key by its place or by its alias, and the groups would be others
         known = held(column, asked.schema)
         alias = _joined_by(column, known, sources, asked) if known is not None else None
         if alias is None or _is_shown(alias, tree):
@@ -43,7 +43,7 @@ def named(tree: exp.Query, asked: Asked) -> Change | None:
             continue
         name = exp.Column(this=identifier(title, asked.dialect), table=sources.identifier(alias))
         output.replace(exp.alias_(name.copy(), output.alias) if output.alias else name.copy())
-        if group_keys(tree)[0]:
+        if keys:
             tree.group_by(name, copy=False)
         changed = True
     return Change("the question asks for names, and the query had keys") if changed else None
@@ -53,6 +53,8 @@ def _joined_by(column: exp.Expr, known: Held, sources: Sources, asked: Asked) ->
     """The alias of the table that this key refers to, where an inner join compares the two."""
     keys = [key for key in known.table.foreign_keys if key.columns == (known.column.name,)]
     for join in sources.scope.expression.args.get("joins") or ():
+        if join.side:
+            continue  # a row without a match has no name
         for equal in join.find_all(exp.EQ):
             sides = (equal.this, equal.expression)
             other = next((side for side in sides if side != column and column in sides), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
@@ -61,7 +62,8 @@ def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
 def near_tables(name: str, schema: Schema) -> list[str]:
     """The tables that an unknown name may stand for: a misspelt one, else one with the same, some or like words.
 
-    Before like words comes the one that differs in the first word alone, as ``accounts_team`` from ``tickets_team``.
+    Before like words comes the one that differs in the first word alone, if that is the application's, which other
+    tables have too: ``accounts_team`` for ``tickets_team``.
     """
     names = [table.name for table in schema.tables]
     if spelled := misspelt(name, names):
@@ -72,7 +74,9 @@ def near_tables(name: str, schema: Schema) -> list[str]:
     same = [other for other in names if frozenset(pieces(other)) == ours]
     within = same or [other for other in names if _within(ours, frozenset(pieces(other)))]
     rest = pieces(name)[1:]
-    within = within or [other for other in names if rest and pieces(other)[1:] == rest]
+    if not within and set(rest) - _UNSPECIFIC:
+        first = Counter(pieces(other)[:1] for other in names)
+        within = [other for other in names if pieces(other)[1:] == rest and first[pieces(other)[:1]] > 1]
     return within or [other for other in names if (theirs := pieces(other)) and _alike(pieces(name), theirs) >= _WORD]
 
 
@@ -89,8 +93,10 @@ def after_table(name: str, called: str, table: Table) -> str | None:
                 return column.name
     ours, theirs = pieces(name), pieces(table.name)
     for whole in (theirs, theirs[1:]):
-        if whole and ours[: len(whole)] == whole and len(ours) > len(whole):
-            same = [column.name for column in table.columns if pieces(column.name) == ours[len(whole) :]]
+        ending = ours[len(whole) :] if whole and ours[: len(whole)] == whole else ()
+        # ``product_id`` is not the ``id`` of ``order_product``
+        if ending and (whole == theirs or not _KEYS.issuperset(ending)):
+            same = [column.name for column in table.columns if pieces(column.name) == ending]
             return same[0] if len(same) == 1 else None
     return None
 

@@ -131,9 +131,13 @@ class Content:
         return self._context.execute(sql, max(PATIENCE, 2 * seconds))
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
-        """The rows of a query; None where it fails or takes too long."""
-        result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=_VALUES), self._context.cancel)
-        return result.rows if result.ok else None
+        """The rows of a query, which is run once for a question; None where it fails or takes too long."""
+
+        def run() -> tuple[Row, ...] | None:
+            result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=_VALUES), self._context.cancel)
+            return result.rows if result.ok else None
+
+        return self._context.once.get(("rows", sql), run)
 
     def codes(self, table: Table, column: str) -> Mapping[str, str]:
         """What the codes of the column mean, where a table of codes says it."""
