@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,7 +164,6 @@ class TestYaml:
 
 
 class TestHostileYaml:
-    @pytest.mark.timeout(300)  # some would be expanded without end
     @pytest.mark.parametrize(
         ("text", "message"),
         [
@@ -175,8 +175,10 @@ class TestHostileYaml:
         ],
     )
     def test_refused_at_once(self, text: str, message: str) -> None:
+        start = time.perf_counter()
         with pytest.raises(NotesError, match=message):
             parse_yaml(text)
+        assert time.perf_counter() - start < 15
 
     def test_files(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.yaml"
@@ -402,7 +404,8 @@ class TestCommentsInSql:
         found = read_comments("CREATE TABLE t (" + text + ")")
         assert "" not in found.columns
 
-    @pytest.mark.timeout(300)  # hours, if a text were read again from each of its marks
-    def test_long_texts_are_read_once(self) -> None:
+    def test_long_texts_take_no_time(self) -> None:
+        start = time.perf_counter()
         for mark in "'\"`[(":
             read_comments("CREATE TABLE t (a /* b */, " * 20_000 + mark * 200_001 + "-- x\n" * 20_000)
+        assert time.perf_counter() - start < 10

@@ -250,3 +250,27 @@ def wants_unmatched(question: str) -> bool:
 def wants_zeros(question: str) -> bool:
     """Whether the question says that none is 0."""
     return bool(_ZEROS.search(question))
+
+
+_SUMMED: Final = _words(
+    r"totals?|altogether|overall|combined|in all|spen[dt]\w*|brought in|earned|sold|sales|revenue|turnover"
+)
+_FOR_EACH: Final = re.compile(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
+_NAMES: Final = _words("names?|called|who")
+_KEYS: Final = _words(r"ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?")
+
+
+def summed(question: str) -> bool:
+    """Whether the question is about sums over several rows."""
+    return bool(_SUMMED.search(question))
+
+
+def for_each(question: str) -> str:
+    """The word for the groups that something is asked for: "region" of "in each region"; empty where there is none."""
+    match = _FOR_EACH.search(question)
+    return match[1] if match is not None else ""
+
+
+def names(question: str) -> bool:
+    """Whether names are asked for, and no ids, codes or numbers."""
+    return bool(_NAMES.search(question)) and not _KEYS.search(question)

@@ -24,7 +24,6 @@ STRICT: Final = ("postgres", "duckdb", "mysql")
 
 _SHOWN: Final = 100
 _SUMS: Final = ("count", "sum", "avg")
-"""Aggregates beside which a column can only be meant as a group; beside a single MAX it may be of the highest row."""
 _NO_ALIAS_IN: Final = {"postgres": ("where", "having"), "mysql": ("where",)}
 
 Ref = tuple[str, str]
@@ -135,8 +134,7 @@ def group_what_lacks(sources: Sources) -> Iterator[Note]:
     if not missing:
         return
     if not keys:
-        several = len({call.sql() for call in calls}) > 1
-        wanted = missing if several or all(str(call.key) in _SUMS for call in calls) else []
+        wanted = missing if of_groups(calls) else []
     else:
         closure = _closure(sources, {ref for key in keys for ref in _refs(key, sources)})
         wanted = [column for column in missing if _depends(column, sources, closure)]
@@ -147,6 +145,14 @@ def group_what_lacks(sources: Sources) -> Iterator[Note]:
         shown = text.remark(column.sql(dialect=dialect), _SHOWN)
         line = f"{shown} is neither in GROUP BY nor in an aggregate; GROUP BY {text.remark(full, _SHOWN)} has it"
         yield Fault("grouping", column.name.lower()), line
+
+
+def of_groups(calls: Sequence[exp.AggFunc]) -> bool:
+    """Whether a column beside these aggregates can only be meant as a group.
+
+    Beside a single MAX or MIN it may be that of the highest or the lowest row.
+    """
+    return all(str(call.key) in _SUMS for call in calls) or len({call.sql() for call in calls}) > 1
 
 
 def _grouped_parts(select: exp.Select) -> list[exp.Expr]:

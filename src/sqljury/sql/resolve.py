@@ -140,6 +140,11 @@ def read_sources(tree: exp.Expr, schema: Schema) -> list[Sources]:
     return [Sources(scope, schema) for scope in scopes.traverse_scope(tree)]
 
 
+def sources_of(select: exp.Select, schema: Schema) -> Sources | None:
+    """The sources of a SELECT that is a whole query; None where they cannot be told. Raises ``SqlglotError``."""
+    return next((sources for sources in read_sources(select, schema) if sources.scope.expression is select), None)
+
+
 def from_items(select: exp.Select) -> list[exp.Expr]:
     """What its FROM names: tables and subqueries, joined ones too."""
     start = select.args.get("from_")

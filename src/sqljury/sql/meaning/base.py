@@ -16,6 +16,11 @@ from sqljury.types import Column, Question, Row, Schema, Table
 Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
 """How a column of numbers holds times: in a unit since 1970, or ``days`` as YYYYMMDD; empty where it holds none."""
 
+TITLES: Final = ("name", "title", "label")
+"""Last words of a column that is the name of a row, the likeliest first."""
+YEARS: Final = (1900, 2100)
+"""Between these a number is taken for a year."""
+
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T].*)?")

@@ -11,7 +11,7 @@ from sqljury.language.cues import counted
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, find_table, read_sources
+from sqljury.sql.resolve import Sources, find_table, sources_of
 from sqljury.sql.terms import outside_queries
 from sqljury.types import Schema, Table
 
@@ -28,7 +28,7 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
     table = _named(counted(asked.question.text), asked.schema)
     if table is None:
         return None
-    sources = next((one for one in read_sources(tree, asked.schema) if one.scope.expression is tree), None)
+    sources = sources_of(tree, asked.schema)
     column = None if sources is None or sources.others else _identifying(table, sources)
     if column is None or not _repeated(tree, column, asked):
         return None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from sqljury.sql.meaning.base import Asked, Change, day_of, held, text_of
+from sqljury.language.times import Period
+from sqljury.sql.meaning.base import YEARS, Asked, Change, day_of, held, text_of
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE, TURNED
 from sqljury.sql.parse import exp
 
-_YEARS: Final = (1900, 2100)
 _SPAN: Final = re.compile(r"(\d{4})(?:-?(0[1-9]|1[0-2]))?")
 _BEGINNING: Final = re.compile(r"(\d{4})(?:-?(0[1-9]|1[0-2]))?-?%")
 """A pattern of LIKE for all days of a year or a month."""
@@ -30,7 +29,7 @@ def day_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     A function of dates, or the database's clock beside the column, is given a date made of the number, except on
     MySQL, whose functions accept such numbers.
     """
-    changed = False
+    changed, since = False, bool(SINCE.search(asked.question.whole))
     for column in list(tree.find_all(exp.Column)):
         node = _within_cast(column)
         above = node.parent
@@ -38,18 +37,15 @@ def day_numbers(tree: exp.Query, asked: Asked) -> Change | None:
             above, exp.Between | exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.In | exp.Like
         ):
             node, above = column, column.parent
-        if above is None or not (_may_apply(node, above) or taken_as(column)):
+        old, new = above, _compared(column, node, above, since=since) if above is not None else None
+        if new is None and asked.dialect != "mysql" and taken_as(column):
+            old, new = column, _as_date(column, asked.dialect)
+        known = held(column, asked.schema) if new is not None else None
+        if old is None or new is None or known is None:
             continue
-        known = held(column, asked.schema)
-        if known is None or asked.data.times(known.table, known.column.name) != "days":
-            continue
-        written = _compared(column, node, above, since=bool(SINCE.search(asked.question.whole)))
-        if written is not None:
+        if asked.data.times(known.table, known.column.name) == "days":  # the database is asked last
             changed = True
-            above.replace(written)
-        elif taken_as(column) and asked.dialect != "mysql":
-            changed = True
-            column.replace(_as_date(column, asked.dialect))
+            old.replace(new)
     return Change("the column holds days as numbers such as 20240131", may_empty=True) if changed else None
 
 
@@ -61,11 +57,6 @@ def _within_cast(column: exp.Column) -> exp.Expr:
     ):
         node = node.parent
     return node
-
-
-def _may_apply(node: exp.Expr, above: exp.Expr) -> bool:
-    """Whether the constants beside the column are days, months or years; tells it without asking the database."""
-    return _compared(exp.column("x"), node, above, since=False) is not None
 
 
 def _compared(column: exp.Column, node: exp.Expr, above: exp.Expr, *, since: bool) -> exp.Expr | None:
@@ -128,11 +119,10 @@ def _constant(node: exp.Expr) -> _Days | None:
 
 def _days(year: str, month: str | None) -> _Days | None:
     """All days of a year, or of one of its months."""
-    if not _YEARS[0] <= int(year) <= _YEARS[1]:
+    if not YEARS[0] <= int(year) <= YEARS[1]:
         return None
-    first = date(int(year), int(month or 1), 1)
-    after = date(first.year + 1, 1, 1) if month in (None, "12") else date(first.year, first.month + 1, 1)
-    return _Days(*(int(day.strftime("%Y%m%d")) for day in (first, after - timedelta(days=1))))
+    period = Period(int(year), int(month or 0))
+    return _Days(*(int(day.strftime("%Y%m%d")) for day in (period.first, period.last)))
 
 
 def _as_date(column: exp.Column, dialect: str) -> exp.Expr:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
+from sqljury.language import cues
 from sqljury.language.alike import pieces
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.grouping import bare_outputs
-from sqljury.sql.meaning.base import Asked, Change, held, is_met
+from sqljury.sql.grouping import bare_outputs, of_groups
+from sqljury.sql.meaning.base import TITLES, Asked, Change, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
 from sqljury.sql.terms import ordinal, outside_queries, resolved
 
-_EACH: Final = re.compile(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
-_TOTALS: Final = re.compile(
-    r"\b(?:totals?|altogether|overall|combined|in all|spen[dt]\w*|brought in|earned|sold|sales|revenue|turnover)\b",
-    re.IGNORECASE,
-)
-"""Words of a question about sums over several rows."""
-_TITLES: Final = (("name",), ("title",), ("label",))
-
 
 def grouped(tree: exp.Query, asked: Asked) -> Change | None:
-    """Group by the outputs beside a sum, a count, a mean or several aggregates where the query has no groups.
+    """Add the GROUP BY that a query lacks, which has outputs of single rows beside aggregates.
 
     SQLite would take these outputs from any row; other engines refuse such a query.
     """
@@ -44,9 +35,8 @@ def _needs_groups(select: exp.Select, keys: Sequence[exp.Expr]) -> bool:
     order = select.args.get("order")
     others = [item.unalias() for item in select.selects if item.unalias() not in keys]
     calls = [call for other in others for call in outside_queries(other) if isinstance(call, exp.AggFunc)]
-    several = len({call.sql() for call in calls}) > 1
-    if not calls or not (several or all(isinstance(call, exp.Sum | exp.Count | exp.Avg) for call in calls)):
-        return False  # beside a single MAX SQLite takes the columns of its row
+    if not calls or not of_groups(calls):
+        return False
     if any(isinstance(node, exp.Window) for other in others for node in outside_queries(other)):
         return False
     aliases = {item.alias.lower() for item in select.selects if item.alias}
@@ -68,9 +58,10 @@ def totals(tree: exp.Query, asked: Asked) -> Change | None:
     changed = False
     for select in list(tree.find_all(exp.Select)):
         conditions = conjuncts(select.args.get("where"))
-        above = [one for one in conditions if isinstance(one, exp.GT | exp.GTE) and isinstance(one.this, exp.Column)]
-        may_group = select is tree and bool(_TOTALS.search(asked.question.text))
-        for condition in above:
+        may_group = select is tree and cues.summed(asked.question.text)
+        for condition in conditions:
+            if not isinstance(condition, exp.GT | exp.GTE) or not isinstance(condition.this, exp.Column):
+                continue
             total = _sum_of(condition.this, select, may_group=may_group)
             if total is None or not _is_of_no_row(condition, asked):
                 continue
@@ -78,7 +69,7 @@ def totals(tree: exp.Query, asked: Asked) -> Change | None:
             if not select.args.get("group"):
                 _add_up(condition.this, select)
             select.having(type(condition)(this=total, expression=condition.expression.copy()), copy=False)
-            rest = [one.copy() for one in conjuncts(select.args.get("where")) if one != condition]
+            rest = [other.copy() for other in conjuncts(select.args.get("where")) if other != condition]
             select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
     return Change("no row has so much, so the condition is about the sum of each group") if changed else None
 
@@ -170,13 +161,13 @@ def _output_names(select: exp.Select) -> list[exp.Identifier]:
 
 
 def _is_each(column: exp.Column, asked: Asked) -> bool:
-    """Whether the question asks for something in each of what the column holds or is the name of."""
-    match, known = _EACH.search(asked.question.text), held(column, asked.schema)
-    if match is None or known is None:
+    """Whether the column is the region of "in each region", or the name of a row of the table of regions."""
+    wanted, known = pieces(cues.for_each(asked.question.text)), held(column, asked.schema)
+    if not wanted or known is None:
         return False
-    wanted, own, table = pieces(match[1]), pieces(known.column.name), pieces(known.table.name)
-    of_table = table[-len(wanted) :] == wanted and own[-1:] in _TITLES
-    return bool(wanted) and (own == wanted or (own[-1:] in _TITLES and own[:-1] == wanted) or of_table)
+    named, table = pieces(known.column.name), pieces(known.table.name)
+    titled = bool(named) and named[-1] in TITLES
+    return named == wanted or (titled and (named[:-1] == wanted or table[-len(wanted) :] == wanted))
 
 
 def counted_sets(tree: exp.Query, _asked: Asked) -> Change | None:

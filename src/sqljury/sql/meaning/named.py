@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from sqljury.language import cues
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, read_sources
+from sqljury.sql.resolve import Sources, identifier, sources_of
 from sqljury.sql.terms import group_keys
 from sqljury.types import Table
-
-_NAMES: Final = re.compile(r"\b(?:names?|called|who)\b", re.IGNORECASE)
-_KEYS: Final = re.compile(r"\b(?:ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?)\b", re.IGNORECASE)
-_TITLES: Final = ("name", "title", "label")
 
 
 def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
@@ -23,10 +17,9 @@ def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
     ``SELECT t.assignee_id FROM tickets AS t JOIN users AS u ON t.assignee_id = u.id`` has joined the users for nothing
     else. A query that shows any other column of the table is left alone.
     """
-    text = asked.question.text
-    if not isinstance(tree, exp.Select) or not _NAMES.search(text) or _KEYS.search(text):
+    if not isinstance(tree, exp.Select) or not cues.names(asked.question.text):
         return None
-    sources = next((one for one in read_sources(tree, asked.schema) if one.scope.expression is tree), None)
+    sources = sources_of(tree, asked.schema)
     if sources is None:
         return None
     changed, keys = False, group_keys(tree)[0]
@@ -61,8 +54,8 @@ def _joined_by(column: exp.Expr, known: Held, sources: Sources, asked: Asked) ->
             there = held(other, asked.schema)
             if other is None or there is None or not isinstance(other, exp.Column):
                 continue
-            place = there.table.name.lower(), (there.column.name.lower(),)
-            if any((key.ref_table.lower(), tuple(map(str.lower, key.ref_columns))) == place for key in keys):
+            compared = there.table.name.lower(), (there.column.name.lower(),)
+            if any((key.ref_table.lower(), tuple(map(str.lower, key.ref_columns))) == compared for key in keys):
                 return sources.alias(other.table)
     return None
 
@@ -75,8 +68,8 @@ def _is_shown(alias: str, select: exp.Select) -> bool:
 
 def _title(table: Table) -> str | None:
     """The one column that is the name of a row."""
-    for ends in _TITLES:
-        found = [column.name for column in table.columns if words(column.name)[-1:] == (ends,)]
-        if found:
-            return found[0] if len(found) == 1 else None
+    for title in TITLES:
+        columns = [column.name for column in table.columns if words(column.name)[-1:] == (title,)]
+        if columns:
+            return columns[0] if len(columns) == 1 else None
     return None

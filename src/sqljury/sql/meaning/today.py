@@ -7,11 +7,10 @@ from typing import Final
 
 from sqljury.language.times import Span, relative
 from sqljury.sql import clock
-from sqljury.sql.meaning.base import Asked, Change, compared, text_of
+from sqljury.sql.meaning.base import YEARS, Asked, Change, compared, text_of
 from sqljury.sql.parse import exp
 
 _DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d(?:[ T].*)?)?)?")
-_YEARS: Final = (1900, 2100)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -67,7 +66,7 @@ def _constants(tree: exp.Query) -> list[exp.Literal]:
         if isinstance(node.expression, exp.Literal)
         and node.expression.name.isdigit()
         and not node.expression.is_string
-        and _YEARS[0] < int(node.expression.name) < _YEARS[1]
+        and YEARS[0] < int(node.expression.name) < YEARS[1]
         and node.this.find(exp.Year, exp.Extract, exp.TimeToStr) is not None
     ]
     return [*texts, *numbers]
@@ -147,4 +146,4 @@ def _is_date(node: exp.Expr) -> bool:
 
 def _is_year(node: exp.Expr) -> bool:
     number = node.name if isinstance(node, exp.Literal) and not node.is_string else ""
-    return number.isdigit() and _YEARS[0] < int(number) < _YEARS[1]
+    return number.isdigit() and YEARS[0] < int(number) < YEARS[1]
