@@ -9,8 +9,9 @@ The database of a question names its source: ``fitness`` (12 tables without keys
 ``freight`` and ``clinic`` (15 and 14 tables without keys, ``gate_data.py``), ``utility`` (16 tables without keys, short
 names and codes, ``gate_utility.py``), ``booking`` (15 tables without keys, an object mapper's names,
 ``gate_booking.py``), ``warehouse`` (15 tables without keys, a star schema, ``gate_warehouse.py``), ``helpdesk`` (15
-tables without keys, a web framework's names, ``gate_helpdesk.py``), and ``words`` for all others (questions of Spider's
-train split in other words, by ``gate/synonyms.tsv``).
+tables without keys, a web framework's names, ``gate_helpdesk.py``), ``farm`` (16 tables without keys, Unix times,
+attributes as rows, ``gate_farm.py``), ``personnel`` (16 tables without keys, histories, ``gate_personnel.py``), and
+``words`` for all others (questions of Spider's train split in other words, by ``gate/synonyms.tsv``).
 ``build`` fails where a gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on
 the others.
 """
@@ -35,7 +36,9 @@ from typing import Any, Final
 
 from gate_booking import write_booking
 from gate_data import Chance, insert, write_clinic, write_freight
+from gate_farm import write_farm
 from gate_helpdesk import write_helpdesk
+from gate_personnel import write_personnel
 from gate_utility import write_utility
 from gate_warehouse import write_warehouse
 
@@ -58,6 +61,8 @@ SOURCES: Final = (
     "booking",
     "warehouse",
     "helpdesk",
+    "farm",
+    "personnel",
     "words",
 )
 WORDS: Final = 100
@@ -346,6 +351,8 @@ WRITERS: Final[dict[str, Callable[[Path], None]]] = {
     "booking": write_booking,
     "warehouse": write_warehouse,
     "helpdesk": write_helpdesk,
+    "farm": write_farm,
+    "personnel": write_personnel,
 }
 
 

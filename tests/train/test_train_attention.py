@@ -25,10 +25,11 @@ def test_blocks_give_what_a_mask_gives(kv_heads: int) -> None:
         return [draw.randrange(50) for _ in range(length)]
 
     system, question = text(18), text(20)
-    schema = system + text(70)
+    schema = system + text(attention.SHORT + 20)
     prompts = [schema + text(5), schema + question + text(9), schema + question + text(30), system + text(12)]
     [sequence] = tree.Forest([Encoded(one, [0] * len(one)) for one in prompts], 10, 0).sequences(1000)
     assert len(sequence.nodes) == 7
+    assert {node.end - node.start > attention.SHORT for node in sequence.nodes} == {True, False}
 
     torch.manual_seed(0)
     shapes = [(1, heads, len(sequence), 8) for heads in (4, kv_heads, kv_heads)]

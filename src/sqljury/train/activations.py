@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from sqljury.train.adapter import LoraLinear
+from sqljury.train.adapter import LoraLinear, updated
 
 NORMS: Final = ("LlamaRMSNorm", "MistralRMSNorm", "Qwen2RMSNorm", "Qwen3RMSNorm")
 """Classes of ``transformers`` that compute ``weight * x / rms(x)``; others multiply with ``1 + weight``."""
@@ -92,10 +92,8 @@ class GatedDown(torch.autograd.Function):  # type: ignore[misc]
         ctx: Any, gate: torch.Tensor, up: torch.Tensor, weight: nn.Parameter, a: torch.Tensor, b: torch.Tensor
     ) -> torch.Tensor:
         hidden = functional.silu(gate).mul_(up)
-        low = functional.linear(hidden, a)
+        output, low = updated(hidden, weight, None, a, b)
         ctx.save_for_backward(gate, up, weight, a, b, low)
-        output = functional.linear(hidden, weight)
-        output.view(-1, output.shape[-1]).addmm_(low.view(-1, low.shape[-1]), b.t())
         return output
 
     @staticmethod
@@ -103,12 +101,11 @@ class GatedDown(torch.autograd.Function):  # type: ignore[misc]
         gate, up, weight, a, b, low = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
         d_low = flat @ b
-        d_b = flat.t() @ low.reshape(-1, low.shape[-1])
         d_hidden = (flat @ weight).addmm_(d_low, a).view(gate.shape)
         activated = functional.silu(gate)
         d_gate, d_up = _gated_gradients(d_hidden, gate, up, activated)
         d_a = d_low.t() @ activated.mul_(up).reshape(-1, gate.shape[-1])
-        return d_gate, d_up, None, d_a, d_b
+        return d_gate, d_up, None, d_a, flat.t() @ low
 
 
 def _gated_gradients(

@@ -43,13 +43,59 @@ class LoraLinear(nn.Module):  # type: ignore[misc]  # of a library that need not
         return self.a.to(dtype), (self.b * self.scale).to(dtype)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        outputs: torch.Tensor = self.linear(inputs)
+        outputs: torch.Tensor
         if not self.update:
+            outputs = self.linear(inputs)
             return outputs
         down, up = self.factors(inputs.dtype)
+        if not self.dropout:
+            outputs = Updated.apply(inputs, self.linear.weight, self.linear.bias, down, up)
+            return outputs
+        outputs = self.linear(inputs)
         low = functional.linear(functional.dropout(inputs, self.dropout, self.training), down)
         flat = outputs.reshape(-1, outputs.shape[-1])
         return flat.addmm_(low.reshape(-1, low.shape[-1]), up.t()).view(outputs.shape)
+
+
+class Updated(torch.autograd.Function):  # type: ignore[misc]
+    """``W x + c + B A x`` with frozen ``W`` and ``c``; keeps ``x`` and ``A x``.
+
+    The graph of single operations copies the gradient of the sum that is made in place.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: torch.Tensor,
+        weight: nn.Parameter,
+        bias: nn.Parameter | None,
+        a: torch.Tensor,
+        b: torch.Tensor,
+    ) -> torch.Tensor:
+        outputs, low = updated(inputs, weight, bias, a, b)
+        ctx.save_for_backward(inputs, weight, a, b, low)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        inputs, weight, a, b, low = ctx.saved_tensors
+        flat = gradient.reshape(-1, gradient.shape[-1])
+        d_low = flat @ b
+        d_inputs = None
+        if ctx.needs_input_grad[0]:
+            d_inputs = (flat @ weight).addmm_(d_low, a).view(inputs.shape)
+        d_a = d_low.t() @ inputs.reshape(-1, inputs.shape[-1])
+        return d_inputs, None, None, d_a, flat.t() @ low
+
+
+def updated(
+    inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, a: torch.Tensor, b: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(``W x + c + B A x``, ``A x`` as a matrix with a row for each of ``x``)."""
+    low = functional.linear(inputs, a).view(-1, a.shape[0])
+    outputs = functional.linear(inputs, weight, bias)
+    outputs.view(-1, outputs.shape[-1]).addmm_(low, b.t())
+    return outputs, low
 
 
 class Adapter:

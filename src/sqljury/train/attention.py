@@ -3,7 +3,8 @@
 On a processor, each node attends causally to itself, and all descendants of a node to it: dense blocks, without the
 pairs that a mask would hide. A row's blocks are merged by their log-sum-exp, as in ring attention (Liu et al., 2023,
 arXiv 2310.01889), and the backward kernel gets the merged output and log-sum-exp, so that each block's gradients are
-exact. On a GPU one call with a mask does.
+exact. That kernel is slow on short nodes, so those attend to themselves in one batch of matrix products there. On a GPU
+one call with a mask does.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from sqljury.errors import WeightsError
 from sqljury.train.tree import Node, TreeSequence
 
 NAME: Final = "sqljury_tree"
+SHORT: Final = 96
+"""Rows of the longest node of the batch; above that the kernel is as fast."""
 _forward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _backward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
 
@@ -115,7 +118,12 @@ class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
         groups = query.shape[1] // key.shape[1]
         keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         totals = [torch.zeros(tensor.shape, dtype=torch.float32) for tensor in (query, keys, values)]
+        short = [node for node in ctx.nodes if node.end - node.start <= SHORT]
+        if short:
+            _add_of_short(totals, short, (gradient, query, keys, values, output), logsumexp, ctx.scale)
         for rows, columns, causal in blocks(ctx.nodes):
+            if causal and rows.stop - rows.start <= SHORT:
+                continue
             parts = _backward(
                 gradient[:, :, rows],
                 query[:, :, rows],
@@ -132,3 +140,37 @@ class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
         d_query, d_key, d_value = (total.to(query.dtype) for total in totals)
         heads = (1, key.shape[1], groups, *key.shape[2:])
         return d_query, d_key.view(heads).sum(2), d_value.view(heads).sum(2), None, None
+
+
+def _add_of_short(
+    totals: Sequence[torch.Tensor],
+    nodes: Sequence[Node],
+    tensors: Sequence[torch.Tensor],
+    logsumexp: torch.Tensor,
+    scale: float,
+) -> None:
+    """Add the gradients by queries, keys and values of nodes within themselves to ``totals``.
+
+    ``tensors`` are the output's gradient, queries, keys, values and outputs, each (1, heads, rows, width).
+    """
+    longest = max(node.end - node.start for node in nodes)
+    place = torch.arange(longest)
+    starts, lengths = (
+        torch.tensor(column)[:, None] for column in zip(*((n.start, n.end - n.start) for n in nodes), strict=True)
+    )
+    there = place < lengths  # (nodes, longest): the others repeat a row that is there, and are hidden
+    rows = starts + torch.minimum(place, lengths - 1)
+    hidden = ~(there[:, :, None] & there[:, None, :] & (place[:, None] >= place))
+    heads = logsumexp.shape[1]
+    gradient, query, key, value, output = (tensor[0][:, rows].flatten(0, 1) for tensor in tensors)
+    weights = torch.bmm(query, key.transpose(1, 2)).float().mul_(scale)
+    weights.sub_(logsumexp[0][:, rows].flatten(0, 1).unsqueeze(-1)).exp_()
+    weights.view(heads, *hidden.shape).masked_fill_(hidden, 0.0)
+    d_value = torch.bmm(weights.to(value.dtype).transpose(1, 2), gradient)
+    d_scores = torch.bmm(gradient, value.transpose(1, 2)).float()
+    d_scores.sub_((gradient.float() * output.float()).sum(-1, keepdim=True)).mul_(weights).mul_(scale)
+    scores = d_scores.to(query.dtype)
+    parts = torch.bmm(scores, key), torch.bmm(scores.transpose(1, 2), query), d_value
+    for total, part in zip(totals, parts, strict=True):
+        added = part.view(heads, *rows.shape, -1)[:, there].float()
+        total[0].index_add_(1, rows[there], added)

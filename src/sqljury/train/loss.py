@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch.nn import functional
 
-CHUNK_BYTES: Final = 64 * 2**20
-"""Logits of one chunk in single precision."""
+CHUNK_BYTES: Final = 128 * 2**20
+"""Logits of one chunk, in the precision of the model; each chunk reads the whole output matrix."""
+SLICE_BYTES: Final = 2 * 2**20
+"""Logits in single precision that are turned to slopes at a time: they stay in the processor's cache meanwhile."""
 
 
 class HeadLoss(NamedTuple):
@@ -43,28 +45,54 @@ def head_loss(
 
     With ``base_hidden``, the states of the base model, ``pull`` times KL(base || model) is added.
     """
-    rows = max(1, CHUNK_BYTES // (4 * head.weight.shape[0]))
-    total = divergence = 0.0
-    right, gradients = [], []
+    vocabulary, size = head.weight.shape[0], hidden.element_size()
+    chunks = _slices(len(hidden), CHUNK_BYTES // (size * vocabulary))
+    found, gradients = [], []
     with torch.no_grad():
-        for start in range(0, len(hidden), rows):
-            chunk = slice(start, start + rows)
-            labels, weights = targets.labels[chunk, None], targets.weights[chunk, None]
-            logprobs = functional.linear(hidden[chunk], head.weight, head.bias).float().log_softmax(-1)
-            right.append(logprobs.argmax(-1) == labels[:, 0])
-            total -= float((logprobs.gather(-1, labels) * weights).sum())
-            slope = logprobs.exp()
+        for chunk in chunks:
+            logits = functional.linear(hidden[chunk], head.weight, head.bias)
             base = None
             if base_hidden is not None:
-                base = functional.linear(base_hidden[chunk], head.weight, head.bias).float().log_softmax(-1)
-                divergence += float(
-                    (functional.kl_div(logprobs, base, reduction="none", log_target=True) * weights).sum()
-                )
+                base = functional.linear(base_hidden[chunk], head.weight, head.bias)
+            few = len(logits) if logits.is_cuda else SLICE_BYTES // (4 * vocabulary)
+            for rows in _slices(len(logits), few):
+                labels = targets.labels[chunk][rows, None]
+                found.append(_to_slopes(logits[rows], labels, base[rows] if base is not None else None, pull))
             if gradient:
-                # Of cross-entropy, softmax minus the label; of the divergence, softmax minus the base's.
-                slope *= 1 + pull if base is not None else 1
-                slope.scatter_add_(-1, labels, -torch.ones_like(labels, dtype=slope.dtype))
-                if base is not None:
-                    slope.sub_(base.exp_(), alpha=pull)
-                gradients.append((slope * weights).to(hidden.dtype) @ head.weight)
-    return HeadLoss(total, divergence, torch.cat(right), torch.cat(gradients) if gradient else None)
+                # A row's weight is that of its product too, which is a hundred times smaller.
+                gradients.append(((logits @ head.weight) * targets.weights[chunk, None]).to(hidden.dtype))
+    logprobs, divergences, right = (torch.cat(column) for column in zip(*found, strict=True))
+    return HeadLoss(
+        -float((logprobs * targets.weights).sum()),
+        float((divergences * targets.weights).sum()),
+        right,
+        torch.cat(gradients) if gradient else None,
+    )
+
+
+def _slices(length: int, step: int) -> list[slice]:
+    return [slice(start, start + max(1, step)) for start in range(0, length, max(1, step))]
+
+
+def _to_slopes(
+    logits: torch.Tensor, labels: torch.Tensor, base: torch.Tensor | None, pull: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Write the loss's slope by each logit over ``logits`` (rows, vocabulary).
+
+    Returns of each row the label's log-probability, the divergence from the base model, and whether the label is the
+    likeliest token.
+    """
+    logprobs = logits.float().log_softmax(-1)
+    right = logprobs.argmax(-1) == labels[:, 0]
+    found = logprobs.gather(-1, labels)[:, 0]
+    divergence = torch.zeros_like(found)
+    # Of cross-entropy the slope is softmax minus the label; of the divergence, softmax minus the base's.
+    if base is None:
+        slope = logprobs.exp_()
+    else:
+        of_base = base.float().log_softmax(-1)
+        divergence = functional.kl_div(logprobs, of_base, reduction="none", log_target=True).sum(-1)
+        slope = logprobs.exp_().mul_(1 + pull).sub_(of_base.exp_(), alpha=pull)
+    slope.scatter_add_(-1, labels, -torch.ones_like(labels, dtype=slope.dtype))
+    logits.copy_(slope)
+    return found, divergence, right

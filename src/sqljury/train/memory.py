@@ -38,14 +38,14 @@ SHARE: Final = 0.8
 """The share of the machine's memory that a training takes where none is given."""
 SLACK: Final = 1.5
 """What is taken beside what was counted: temporary results, and freed pieces of the heap that the next do not fit."""
-FULL: Final = 0.75
-"""The share of the budget above which freed memory goes back to the system."""
+FULL: Final = 0.95
+"""The share of the budget above which freed memory goes back to the system: fetching it again takes seconds."""
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 PROCESS: Final = 1.2 * GB
 """Python, the libraries and the examples, without weights."""
-HEAD_COPIES: Final = 5
-"""Copies of a chunk of logits: themselves, log-probabilities of both models, softmax, and a product."""
+HEAD_COPIES: Final = 2
+"""Chunks of logits at a time: of the model and of the base."""
 RECOMPUTED: Final = 1 / 3
 """The share of time that computing all activations again adds: a forward pass beside one and a backward pass."""
 
