@@ -57,3 +57,10 @@ def test_nearest_are_by_column_the_likest_first(index: ValueIndex) -> None:
     assert all(len(values) <= 2 for values in found.values())
     assert ("place", "id") not in found
     assert nearest(index, (), 2) == []
+
+
+def test_a_value_that_shares_only_the_name_of_a_table_is_not_meant(index: ValueIndex) -> None:
+    assert [one.match.value for one in meant(index, ("falls",), 6)] == ["Ornate Falls"]
+    assert meant(index, ("falls",), 6, {"fall"}) == []
+    assert [one.match.value for one in meant(index, ("Ornate Falls",), 6, {"fall"})] == ["Ornate Falls"]
+    assert [one.match.value for one in meant(index, ("orange",), 6, {"orange"})] == ["Orange"]

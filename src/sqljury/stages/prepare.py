@@ -21,6 +21,7 @@ from sqljury.db.contents import Content, content
 from sqljury.keys import known_schema
 from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
+from sqljury.language.words import words
 from sqljury.llm.base import Message, NoModel, Sampling, derive_seed
 from sqljury.prompts import Text
 from sqljury.recipes.parts import SchemaPart
@@ -143,14 +144,15 @@ class Preparation:
         hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
         searched = keywords and (hinted or beside_columns) and shows != "schema"
         index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
-        values = meant(index, keywords, hinted) if index is not None and hinted else []
+        tables = {word for table in whole.tables for word in words(table.name)}
+        values = meant(index, keywords, hinted, tables) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
         codes = now.get("codes", lambda: explained(db, whole))
         hits = _hits(values, codes)
         schema = whole
         if not now.get(("short", given), lambda: is_short(whole, SCHEMA_CHARS)):
-            words = f"{question.text}\n{question.evidence}"
-            schema = retrieve(self.indexes.of(whole), words, hits=hits, form=self.part.form)
+            text = f"{question.text}\n{question.evidence}"
+            schema = retrieve(self.indexes.of(whole), text, hits=hits, form=self.part.form)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
         beside = (*by_people, *(Text(hint, "values") for hint in hints(values, codes)))
         text = "" if self.unseen else _schema_text(db, now, schema, self.part, shows, near, codes.columns)

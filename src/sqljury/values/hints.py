@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
+from sqljury.language.words import words
 from sqljury.sql.text import literal, remark
 from sqljury.values.explained import Explained
 from sqljury.values.index import ValueIndex
@@ -33,10 +34,11 @@ class Meant(NamedTuple):
     match: Match
 
 
-def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
+def meant(index: ValueIndex, keywords: Sequence[str], most: int, tables: Collection[str] = frozenset()) -> list[Meant]:
     """At most ``most`` values for the keywords, best first: one for each column and keyword, and each value once.
 
-    Keywords within a longer one that matched as a whole, such as ``York`` in ``New York``, are skipped.
+    Keywords within a longer one that matched as a whole, such as ``York`` in ``New York``, are skipped. So are values
+    that share only words of ``tables`` with the keyword: with a table of fields, "field" does not mean 'field beans'.
     """
     values: dict[tuple[str, str, str], Meant] = {}
     covered: list[str] = []
@@ -46,6 +48,8 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
             continue
         columns: dict[tuple[str, str], Match] = {}
         for match in matches:
+            if _shares_only(keyword, match, tables):
+                continue
             if match.score >= (LEAST_SPELT if match.how == "spelling" else LEAST) and len(columns) < COLUMNS:
                 columns.setdefault((match.table, match.column), match)
         for where, match in columns.items():
@@ -53,6 +57,12 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
         if any(match.how not in _PARTLY for match in columns.values()):
             covered.append(keyword.casefold())
     return sorted(values.values(), key=lambda meant: -meant.match.score)[:most]
+
+
+def _shares_only(keyword: str, match: Match, tables: Collection[str]) -> bool:
+    """Whether a value has words that the keyword lacks, and all that they share name tables."""
+    ours, theirs = {*words(keyword)}, {*words(match.value)}
+    return match.how in _PARTLY and theirs > ours & theirs and ours & theirs <= {*tables} and bool(ours & theirs)
 
 
 def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -23,11 +23,13 @@ from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
+from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.units import minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
-from sqljury.sql.meaning.years import numbers_of_texts, whole_periods, years
+from sqljury.sql.meaning.unneeded import unneeded_join
+from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
 
@@ -44,9 +46,11 @@ RULES: Final[tuple[Rule, ...]] = (
     day_numbers,
     years,
     whole_periods,
+    missing_period,
     numbers_of_texts,
     booleans,
     along_keys,
+    unneeded_join,
     explained,
     ignored_case,
     last_day,
@@ -133,7 +137,7 @@ class Rewriter:
             return None
         after = write(tree if change.query is None else change.query, dialect)
         lost = restrictions(original) - restrictions(parse_one(after, dialect))
-        return None if set(lost) - {change.replaced} else Rewrite(after, change)
+        return None if set(lost) - {*change.without} else Rewrite(after, change)
 
 
 def _is_exact(sql: str, tree: exp.Expr, dialect: str) -> bool:

@@ -65,15 +65,15 @@ class Change(NamedTuple):
 
     Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. With ``may_empty`` the
     rewritten query replaces one that finds rows even if it finds none. A rule that does not rewrite in place gives the
-    whole ``query``. ``replaced`` names a kind of restriction, as ``translate.restrictions`` does, that another kind
-    stands for now.
+    whole ``query``. ``without`` names kinds of restrictions, as ``translate.restrictions`` does, of which the
+    rewritten query may have fewer.
     """
 
     reason: str
     sure: bool = True
     may_empty: bool = False
     query: exp.Query | None = None
-    replaced: str = ""
+    without: tuple[str, ...] = ()
 
 
 if TYPE_CHECKING:

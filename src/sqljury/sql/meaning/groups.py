@@ -144,7 +144,7 @@ def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     shown = [exp.Column(this=name.copy()) for name in names]
     query = exp.select(*shown).from_(inner.subquery("ranked")).where(exp.column("rank_in_group").eq(1))
     return Change(
-        "the question asks for the first of each, and the query had that of all", query=query, replaced="limit"
+        "the question asks for the first of each, and the query had that of all", query=query, without=("limit",)
     )
 
 
@@ -186,7 +186,7 @@ def counted_sets(tree: exp.Query, _asked: Asked) -> Change | None:
     counted = exp.Column(this=whole.this.selects[0].this.copy())  # not the NULL that a set may have
     query = exp.select(exp.Count(this=counted)).from_(whole.subquery("counted"))
     reason = "the query compared two counts, not what they count"
-    return Change(reason, may_empty=True, query=query, replaced="distinct")
+    return Change(reason, may_empty=True, query=query, without=("distinct",))
 
 
 def _counted(side: exp.Expr) -> exp.Column | None:

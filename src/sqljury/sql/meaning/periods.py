@@ -1,0 +1,137 @@
+"""The month or the year that a question names, where a query takes a day of it, or leaves it out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from sqljury.language.times import Period, named_period
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change, Held, as_day, day_of, held, holds_dates, is_date
+from sqljury.sql.meaning.years import span_condition
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import Sources, identifier, sources_of
+
+_STATES: Final = frozenset(
+    (
+        *("snapshot", "snap", "balance", "bal", "stock", "inventory", "position", "rate", "valid", "effective"),
+        *("eff", "asof", "period", "month", "fiscal"),
+    )
+)
+"""Words of names of columns and tables whose rows hold from a day on, or on each day: one of these may be meant."""
+_ONE_DAY: Final = "the question names a month or a year, and the query has a day of it"
+_TIMES: Final = frozenset(
+    ("year", "yr", "month", "mon", "season", "quarter", "qtr", "week", "period", "fiscal", "decade")
+)
+"""Words of names of columns that hold times other than days."""
+_CLOCKS: Final = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime)
+
+
+def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
+    """Let ``= '2024-03-01'`` be all of March where the question names "March 2024" and no day; likewise a year.
+
+    ``BETWEEN '2024-03-01' AND '2024-03-30'`` ends on the last day of the month.
+    """
+    period = named_period(asked.question.whole)
+    if period is None:
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.Between)):
+        if _is_cut_short(node, period) and _holds_days(node.this, asked):
+            changed = True
+            node.set("high", as_day(node.args["high"], period.last))
+    beside = [
+        (comparison, column, constant)
+        for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+        for column, constant in ((comparison.this, comparison.expression), (comparison.expression, comparison.this))
+        if (day_of(constant) or "")[:7] in (period.first.isoformat()[:7], period.last.isoformat()[:7])
+    ]
+    if len({_bare(column).sql() for _, column, _ in beside}) > 1:  # a row may be of a week, from one day to another
+        return Change(_ONE_DAY) if changed else None
+    equal = [
+        (comparison, column, constant)
+        for comparison, column, constant in beside
+        if isinstance(comparison, exp.EQ | exp.NEQ) and day_of(constant) in _ends(period) and _holds_days(column, asked)
+    ]
+    for comparison, column, constant in equal:
+        changed = True
+        span = as_day(constant, period.first), as_day(constant, period.last + timedelta(days=1))
+        comparison.replace(span_condition(column, comparison.key, span, since=False))
+    return Change(_ONE_DAY) if changed else None
+
+
+def _ends(period: Period) -> tuple[str, str]:
+    return period.first.isoformat(), period.last.isoformat()
+
+
+def _is_cut_short(node: exp.Between, period: Period) -> bool:
+    """Whether a range from the first day of the month ends one to three days before its last."""
+    low, high = day_of(node.args["low"]), day_of(node.args["high"])
+    short = [(period.last - timedelta(days=days)).isoformat() for days in (1, 2, 3)]
+    whole = not node.args.get("symmetric") and not isinstance(node.parent, exp.Not)
+    return whole and bool(period.month) and low == period.first.isoformat() and high in short
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """The column of a column that is cast to a date."""
+    if isinstance(node, exp.Cast) and node.to.this != exp.DataType.Type.DATE:
+        return node
+    one = not any(value for key, value in node.args.items() if key not in ("this", "to", "expressions"))
+    return node.this if isinstance(node, exp.Cast | exp.Date | exp.TsOrDsToDate) and one else node
+
+
+def _holds_days(node: exp.Expr, asked: Asked) -> bool:
+    """Whether an expression is a column of dates or times of what happened, as it is or cast to a date."""
+    known = held(_bare(node), asked.schema)
+    return known is not None and _is_of_events(known, asked)
+
+
+def _is_of_events(known: Held, asked: Asked) -> bool:
+    if _STATES & {*words(known.column.name), *words(known.table.name)}:
+        return False
+    type_ = known.column.type.lower()
+    declared = is_date(type_) and "year" not in type_ and not type_.startswith("time ") and type_ != "time"
+    return holds_dates(known, asked.data) or (declared and asked.dialect != "sqlite")
+
+
+def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
+    """Take only the rows of the period that the question names where the query has none, nor anything of its year.
+
+    One column alone can hold the day: the tables of the query have one column of dates, and none of years, months or
+    other forms of time.
+    """
+    period = named_period(asked.question.whole)
+    if period is None or not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
+        return None
+    year = str(period.year)
+    if any(year in literal.name for literal in tree.find_all(exp.Literal)) or tree.find(*_CLOCKS):
+        return None
+    if any(join.side for join in tree.args.get("joins") or ()):
+        return None
+    sources = sources_of(tree, asked.schema)
+    columns = None if sources is None or sources.others else _columns_of_time(sources, asked)
+    if columns is None or len(columns) != 1:
+        return None
+    first, after = (exp.Literal.string(day.isoformat()) for day in (period.first, period.last + timedelta(days=1)))
+    tree.where(span_condition(columns[0], "eq", (first, after), since=False), copy=False)
+    return Change(f"the question names {_said(period)}, and the query has no time")
+
+
+def _columns_of_time(sources: Sources, asked: Asked) -> list[exp.Column] | None:
+    """The columns of dates of what happened; None where a column holds times in another form."""
+    found = []
+    for alias, table in sources.tables.items():
+        for column in table.columns:
+            known = Held(table, column)
+            if _TIMES & {*words(column.name)} or asked.data.times(table, column.name):
+                return None
+            if is_date(column.type) or holds_dates(known, asked.data):
+                if not _is_of_events(known, asked):
+                    return None
+                name = identifier(column.name, asked.dialect)
+                found.append(exp.column(name, table=sources.identifier(alias)))
+    return found
+
+
+def _said(period: Period) -> str:
+    return f"{period.year}-{period.month:02}" if period.month else str(period.year)

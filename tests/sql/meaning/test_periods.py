@@ -1,0 +1,69 @@
+"""A period that the question names and the query leaves out."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqljury import ask
+from sqljury.db.connect import connect
+from sqljury.llm.fake import FakeModel
+
+SCHEMA = """
+CREATE TABLE weather (site TEXT, day TEXT, low REAL);
+CREATE TABLE visit (id INTEGER PRIMARY KEY, site TEXT, came_on DATE, left_on DATE);
+CREATE TABLE harvest (id INTEGER PRIMARY KEY, site TEXT, season INTEGER, cut_on DATE, tonnes REAL);
+CREATE TABLE price (site TEXT, valid_from DATE, euros REAL);
+INSERT INTO weather VALUES ('Hill', '2024-03-31', -2), ('Hill', '2024-04-02', -1), ('Hill', '2024-04-03', 4),
+ ('Hill', '2024-05-01', -3), ('Vale', '2024-04-02', -1), ('Vale', '2023-04-02', -9);
+INSERT INTO visit VALUES (1, 'Hill', '2024-04-02', '2024-05-01'), (2, 'Vale', '2023-04-02', '2023-05-01');
+INSERT INTO harvest VALUES (1, 'Hill', 2024, '2024-08-02', 3), (2, 'Vale', 2023, '2023-08-02', 4);
+INSERT INTO price VALUES ('Hill', '2024-04-01', 3), ('Hill', '2025-04-01', 4);
+"""
+
+
+def _answered(tmp_path: Path, question: str, sql: str) -> tuple[str, list[tuple[object, ...]]]:
+    file = tmp_path / "farm.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(SCHEMA)
+    connection.close()
+    with connect(file) as db:
+        answer = ask(question, db, model=FakeModel([sql]), recipe="fast")
+    return answer.sql, list(answer.rows)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "rows"),
+    [
+        (
+            "On how many days in April 2024 was it below freezing at Hill?",
+            "SELECT COUNT(*) FROM weather WHERE site = 'Hill' AND low < 0",
+            [(1,)],
+        ),
+        ("Show the lows of 2024 at Vale", "SELECT w.low FROM weather AS w WHERE w.site = 'Vale'", [(-1.0,)]),
+    ],
+)
+def test_the_rows_of_the_period_are_taken(tmp_path: Path, question: str, sql: str, rows: list[object]) -> None:
+    written, found = _answered(tmp_path, question, sql)
+    assert "2024-0" in written
+    assert found == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many visits in April 2024?", "SELECT COUNT(*) FROM visit"),  # which of both days is not known
+        ("Tonnes of the 2024 season", "SELECT SUM(tonnes) FROM harvest"),  # the season is not the day
+        ("Prices in April 2024", "SELECT euros FROM price"),  # valid from that day on
+        ("Lows in April", "SELECT low FROM weather"),
+        ("Lows since April 2024", "SELECT low FROM weather"),
+        ("Lows in April 2024", "SELECT low FROM weather WHERE day LIKE '2024-04%'"),
+        ("Lows in April 2024", "SELECT low FROM weather WHERE site IN (SELECT site FROM visit)"),
+        ("Lows in April 2024", "SELECT v.id, w.low FROM visit AS v LEFT JOIN weather AS w ON w.site = v.site"),
+    ],
+)
+def test_where_the_period_belongs_is_not_guessed(tmp_path: Path, question: str, sql: str) -> None:
+    written, _ = _answered(tmp_path, question, sql)
+    assert ">= '2024" not in written
