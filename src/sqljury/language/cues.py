@@ -252,6 +252,22 @@ def wants_zeros(question: str) -> bool:
     return bool(_ZEROS.search(question))
 
 
+_CURRENT: Final = re.compile(
+    r"\b(?:current(?:ly)?|presently|at present|at the moment)\b|\bpresent (?!(?:at|in|on|for)\b)"
+    r"|(?<!\bby )(?<!\buntil )(?<!\btill )(?<!\bto )\b(?:now|today)\b",
+    re.IGNORECASE,
+)
+_FORMER: Final = _words(
+    rf"ever|former(?:ly)?|previous(?:ly)?|past|histor(?:y|ic|ical)|first{_PART_OF_NAME}|so far|used to|since"
+    "|change[sd]?"
+)
+
+
+def wants_current(question: str) -> bool:
+    """Whether the question is about what holds now alone: "currently", and nothing of what was before."""
+    return bool(_CURRENT.search(question)) and not _FORMER.search(question)
+
+
 _SUMMED: Final = _words(
     r"totals?|altogether|overall|combined|in all|spen[dt]\w*|brought in|earned|sold|sales|revenue|turnover"
 )

@@ -19,6 +19,7 @@ from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
+from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
@@ -47,6 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
     years,
     whole_periods,
     missing_period,
+    current_rows,
     numbers_of_texts,
     booleans,
     along_keys,

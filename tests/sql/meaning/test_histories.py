@@ -1,0 +1,97 @@
+"""Questions about what holds now, on tables that keep what held before."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqljury import ask
+from sqljury.db.connect import connect
+from sqljury.language.cues import wants_current
+from sqljury.llm.fake import FakeModel
+
+SCHEMA = """
+CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE assignment (id INTEGER PRIMARY KEY, person TEXT, site_id INTEGER REFERENCES site, valid_from DATE,
+ valid_to DATE);
+CREATE TABLE salary (person TEXT, euros INTEGER, from_date DATE, to_date DATE);
+CREATE TABLE trip (person TEXT, start_date DATE, end_date DATE);
+INSERT INTO site VALUES (1, 'Linz'), (2, 'Graz'), (3, 'Wels');
+INSERT INTO assignment VALUES (1, 'Ann', 1, '2020-01-01', '2021-12-31'), (2, 'Ann', 2, '2022-01-01', NULL),
+ (3, 'Ben', 1, '2020-01-01', NULL), (4, 'Cid', 3, '2020-01-01', '2020-12-31');
+INSERT INTO salary VALUES ('Ann', 10, '2020-01-01', '2021-12-31'), ('Ann', 20, '2022-01-01', '9999-01-01'),
+ ('Ben', 15, '2020-01-01', '9999-01-01');
+INSERT INTO trip VALUES ('Ann', '2020-01-01', NULL), ('Ben', '2020-01-01', '2020-02-01');
+"""
+
+
+def _rows(tmp_path: Path, question: str, sql: str) -> list[tuple[object, ...]]:
+    file = tmp_path / "firm.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(SCHEMA)
+    connection.close()
+    with connect(file) as db:
+        return sorted(ask(question, db, model=FakeModel([sql]), recipe="fast").rows)
+
+
+PER_SITE = "SELECT s.name, COUNT(a.id) FROM site AS s {} JOIN assignment AS a ON a.site_id = s.id GROUP BY s.name"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "rows"),
+    [
+        ("How many people now work at each site?", PER_SITE.format(""), [("Graz", 1), ("Linz", 1)]),
+        (
+            "How many people are currently at each site, with 0 where nobody is?",
+            PER_SITE.format("LEFT"),
+            [("Graz", 1), ("Linz", 1), ("Wels", 0)],
+        ),
+        ("What are the current salaries of all?", "SELECT person, euros FROM salary", [("Ann", 20), ("Ben", 15)]),
+        (
+            "Current salaries by current site",
+            "SELECT a.site_id, SUM(p.euros) FROM assignment AS a JOIN salary AS p ON p.person = a.person "
+            "GROUP BY a.site_id",
+            [(1, 15), (2, 20)],
+        ),
+    ],
+)
+def test_only_the_rows_that_hold_now_are_taken(
+    tmp_path: Path, question: str, sql: str, rows: list[tuple[object, ...]]
+) -> None:
+    assert _rows(tmp_path, question, sql) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "count"),
+    [
+        ("How many assignments are there at each site?", "SELECT person FROM assignment", 4),
+        ("Who is currently assigned, and who ever was?", "SELECT person FROM assignment", 4),
+        ("Current assignments", "SELECT person FROM assignment WHERE valid_from <= '2021-01-01'", 3),
+        ("Current trips", "SELECT person FROM trip", 2),  # the end of a trip may have been left out
+        (
+            "Who now earns more than before?",
+            "SELECT a.person FROM salary AS a JOIN salary AS b ON a.person = b.person WHERE a.euros > b.euros",
+            1,
+        ),
+    ],
+)
+def test_other_queries_keep_all_rows(tmp_path: Path, question: str, sql: str, count: int) -> None:
+    assert len(_rows(tmp_path, question, sql)) == count
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Best paid by current salaries? First name, last name", True),
+        ("List the present staff", True),
+        ("Who earns more today?", True),
+        ("Who was present in 2020?", False),
+        ("Which salaries were paid until now?", False),
+        ("The first and the current salary of each", False),
+        ("Who works here?", False),
+    ],
+)
+def test_words_for_what_holds_now(question: str, expected: bool) -> None:
+    assert wants_current(question) is expected
