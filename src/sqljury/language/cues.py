@@ -7,6 +7,7 @@ that they do not understand, has no cues.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -266,6 +267,34 @@ _FORMER: Final = _words(
 def wants_current(question: str) -> bool:
     """Whether the question is about what holds now alone: "currently", and nothing of what was before."""
     return bool(_CURRENT.search(question)) and not _FORMER.search(question)
+
+
+_BOSS: Final = "managers?|supervisors?|boss(?:es)?|superiors?|leads?|leaders?|heads?"
+_BELOW: Final = (
+    r"\breport(?:s|ed|ing)? (?:directly )?(?:in)?to {}",
+    r"\b(?:managed|supervised|led|headed|overseen) (?:directly )?by {}",
+    r"\bwork(?:s|ed|ing)? (?:directly )?(?:under|below) {}",
+    rf"\bwhose (?:direct |line )?(?:{_BOSS}) (?:is|was|are) (?:called |named )?{{}}",
+    r"\b(?:subordinates|direct reports|reports|staff|team) of {}",
+    r"{}'s? (?:subordinates|direct reports|reports|staff|team)\b",
+)
+_ABOVE: Final = (
+    r"\b(?:manages?|managed|supervises?|supervised|leads?|led|oversees|heads) {}",
+    rf"\b(?:{_BOSS}) of {{}}",
+    rf"{{}}'s? (?:direct |line )?(?:{_BOSS})\b",
+    r"\b(?:does|did) {} (?:directly )?report (?:directly )?(?:in)?to\b",
+    r"\b{} reports? (?:directly )?(?:in)?to\b",
+)
+
+
+def asks_for_superior(question: str, names: Sequence[str]) -> bool | None:
+    """Whether the superior of one of ``names`` is asked for, and not those below them; None where neither is."""
+    said = [
+        above
+        for above, forms in ((True, _ABOVE), (False, _BELOW))
+        if any(re.search(form.format(re.escape(name)), question, re.IGNORECASE) for form in forms for name in names)
+    ]
+    return said[0] if len(said) == 1 else None
 
 
 _SUMMED: Final = _words(
