@@ -7,6 +7,7 @@ from typing import Final
 
 from sqljury.language.times import Period, named_period
 from sqljury.language.words import words
+from sqljury.sql.clock import is_clock
 from sqljury.sql.meaning.base import Asked, Change, Held, as_day, day_of, held, holds_dates, is_date
 from sqljury.sql.meaning.years import span_condition
 from sqljury.sql.parse import exp
@@ -24,7 +25,6 @@ _TIMES: Final = frozenset(
     ("year", "yr", "month", "mon", "season", "quarter", "qtr", "week", "period", "fiscal", "decade")
 )
 """Words of names of columns that hold times other than days."""
-_CLOCKS: Final = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime)
 
 
 def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
@@ -104,7 +104,7 @@ def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
     if period is None or not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
         return None
     year = str(period.year)
-    if any(year in literal.name for literal in tree.find_all(exp.Literal)) or tree.find(*_CLOCKS):
+    if any(year in literal.name for literal in tree.find_all(exp.Literal)) or is_clock(tree):
         return None
     if any(join.side for join in tree.args.get("joins") or ()):
         return None
