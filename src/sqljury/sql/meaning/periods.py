@@ -21,6 +21,10 @@ _STATES: Final = frozenset(
 )
 """Words of names of columns and tables whose rows hold from a day on, or on each day: one of these may be meant."""
 _ONE_DAY: Final = "the question names a month or a year, and the query has a day of it"
+_SPECIAL: Final = frozenset(
+    ("birth", "born", "birthday", "dob", "death", "died", "due", "deadline", "expiry", "expire", "expiration", "until")
+)
+"""Words of names of columns of days that a question means only if it has such a word itself."""
 _TIMES: Final = frozenset(
     ("year", "yr", "month", "mon", "season", "quarter", "qtr", "week", "period", "fiscal", "decade")
 )
@@ -120,9 +124,12 @@ def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
 def _columns_of_time(sources: Sources, asked: Asked) -> list[exp.Column] | None:
     """The columns of dates of what happened; None where a column holds times in another form."""
     found = []
+    is_special = bool(_SPECIAL & {*words(asked.question.text)})
     for alias, table in sources.tables.items():
         for column in table.columns:
             known = Held(table, column)
+            if _SPECIAL & {*words(column.name)} and not is_special:
+                continue
             if _TIMES & {*words(column.name)} or asked.data.times(table, column.name):
                 return None
             if is_date(column.type) or holds_dates(known, asked.data):
