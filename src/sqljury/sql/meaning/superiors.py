@@ -6,40 +6,44 @@ changed those whom Thorne supervises. The words around the name tell which is me
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqljury.language.cues import asks_for_superior
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
-from sqljury.types import ForeignKey, Table
+from sqljury.types import Column, ForeignKey, Table
+
+
+class _Side(NamedTuple):
+    node: exp.Column
+    table: Table
+    column: Column
 
 
 def superiors(tree: exp.Query, asked: Asked) -> Change | None:
     """Join two rows of a table as the question says: who "reports to NAME" is below, "the boss of NAME" above."""
     if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
         return None
-    joins: list[exp.Join] = tree.args.get("joins") or []
-    condition = joins[0].args.get("on") if len(joins) == 1 and not joins[0].side else None
-    ends = [owner(side, asked.schema) for side in _columns(condition)]
-    if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0][1] is not ends[1][1] or ends[0][0] == ends[1][0]:
+    sides = _own_join(tree, asked)
+    if sides is None:
         return None
-    table = ends[0][1]
-    upward = {key.columns[0].lower(): key.ref_columns[0].lower() for key in table.foreign_keys if _is_own(key, table)}
-    sides = dict(zip((end[0] for end in ends if end is not None), _columns(condition), strict=True))
-    names = {alias: column.name.lower() for alias, column in sides.items()}
-    shown = {owned[0] for part in tree.selects for node in part.find_all(exp.Column) if (owned := _of(node, asked))}
+    parts = [owner(node, asked.schema) for part in tree.selects for node in part.find_all(exp.Column)]
+    shown = {part[0] for part in parts if part is not None} & set(sides)
     if len(shown) != 1:
         return None
-    [ours] = shown
-    [theirs] = set(names) - shown or [""]
-    above = asks_for_superior(asked.question.text, _texts(tree, theirs, asked)) if theirs else None
+    [ours], [theirs] = shown, set(sides) - shown
+    above = asks_for_superior(asked.question.text, _texts(tree, theirs, asked))
     if above is None:
         return None
+    table, names = sides[ours].table, {alias: side.column.name.lower() for alias, side in sides.items()}
+    upward = {key.columns[0].lower(): key.ref_columns[0].lower() for key in table.foreign_keys if _is_own(key, table)}
     # The query shows the superior where the other row's key leads to the row that it shows.
     shows_above = upward.get(names[theirs]) == names[ours]
     shows_below = upward.get(names[ours]) == names[theirs]
     if shows_above in (shows_below, above):
         return None
-    first, second = sides[ours], sides[theirs]
+    first, second = sides[ours].node, sides[theirs].node
     name = first.this.copy()
     first.set("this", second.this.copy())
     second.set("this", name)
@@ -51,14 +55,19 @@ def _is_own(key: ForeignKey, table: Table) -> bool:
     return len(key.columns) == 1 and key.ref_table.lower() == table.name.lower()
 
 
-def _columns(condition: exp.Expr | None) -> list[exp.Column]:
+def _own_join(tree: exp.Select, asked: Asked) -> dict[str, _Side] | None:
+    """By alias, what the only join of a query equates of two rows of one table; None for any other query."""
+    joins: list[exp.Join] = tree.args.get("joins") or []
+    condition = joins[0].args.get("on") if len(joins) == 1 and not joins[0].side else None
     if not isinstance(condition, exp.EQ):
-        return []
-    return [side for side in (condition.this, condition.expression) if isinstance(side, exp.Column)]
-
-
-def _of(node: exp.Column, asked: Asked) -> tuple[str, Table] | None:
-    return owner(node, asked.schema)
+        return None
+    sides: dict[str, _Side] = {}
+    for node in (condition.this, condition.expression):
+        known, owned = held(node, asked.schema), owner(node, asked.schema) if isinstance(node, exp.Column) else None
+        if known is not None and owned is not None:
+            sides[owned[0]] = _Side(node, known.table, known.column)
+    tables = [side.table for side in sides.values()]
+    return sides if len(tables) == 2 and tables[0] is tables[1] else None
 
 
 def _texts(tree: exp.Select, alias: str, asked: Asked) -> list[str]:
@@ -67,7 +76,7 @@ def _texts(tree: exp.Select, alias: str, asked: Asked) -> list[str]:
     found = []
     for node in where.find_all(exp.EQ, exp.Like, exp.ILike) if where is not None else ():
         sides = (node.this, node.expression)
-        owners = [_of(column, asked) for side in sides for column in side.find_all(exp.Column)]
+        owners = [owner(column, asked.schema) for side in sides for column in side.find_all(exp.Column)]
         if any(owned is not None and owned[0] == alias for owned in owners):
             found += [side.name.strip("%") for side in sides if isinstance(side, exp.Literal) and side.is_string]
     return found
