@@ -61,6 +61,6 @@ def test_nearest_are_by_column_the_likest_first(index: ValueIndex) -> None:
 
 def test_a_value_that_shares_only_the_name_of_a_table_is_not_meant(index: ValueIndex) -> None:
     assert [one.match.value for one in meant(index, ("falls",), 6)] == ["Ornate Falls"]
-    assert meant(index, ("falls",), 6, {"fall"}) == []
-    assert [one.match.value for one in meant(index, ("Ornate Falls",), 6, {"fall"})] == ["Ornate Falls"]
-    assert [one.match.value for one in meant(index, ("orange",), 6, {"orange"})] == ["Orange"]
+    assert meant(index, ("falls",), 6, {frozenset(("fall",))}) == []
+    assert [one.match.value for one in meant(index, ("Ornate Falls",), 6, {frozenset(("fall",))})] == ["Ornate Falls"]
+    assert [one.match.value for one in meant(index, ("orange",), 6, {frozenset(("orange",))})] == ["Orange"]

@@ -254,13 +254,13 @@ def wants_zeros(question: str) -> bool:
 
 
 _CURRENT: Final = re.compile(
-    r"\b(?:current(?:ly)?|presently|at present|at the moment)\b|\bpresent (?!(?:at|in|on|for)\b)"
-    r"|(?<!\bby )(?<!\buntil )(?<!\btill )(?<!\bto )\b(?:now|today)\b",
+    r"\b(?:current(?:ly)?|presently|at present|at the moment)\b|\b(?:the|our|its|their) present (?!list|report|data)"
+    r"|(?<=\w )(?<!\bok )(?<!\bso )(?<!\band )(?<!\bby )(?<!\buntil )(?<!\btill )(?<!\bto )\b(?:now|today)\b",
     re.IGNORECASE,
 )
 _FORMER: Final = _words(
     rf"ever|former(?:ly)?|previous(?:ly)?|past|histor(?:y|ic|ical)|first{_PART_OF_NAME}|so far|used to|since"
-    "|change[sd]?"
+    "|change[sd]?|before|earlier|start|started|began|between|had|over the years"
 )
 
 

@@ -60,7 +60,7 @@ class LoraLinear(nn.Module):  # type: ignore[misc]  # of a library that need not
 class Updated(torch.autograd.Function):  # type: ignore[misc]
     """``W x + c + B A x`` with frozen ``W`` and ``c``; keeps ``x`` and ``A x``.
 
-    The graph of single operations copies the gradient of the sum that is made in place.
+    As separate operations, autograd would copy the gradient of the sum that is made in place.
     """
 
     @staticmethod

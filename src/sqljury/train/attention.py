@@ -158,12 +158,12 @@ def _add_of_short(
     starts, lengths = (
         torch.tensor(column)[:, None] for column in zip(*((n.start, n.end - n.start) for n in nodes), strict=True)
     )
-    there = place < lengths  # (nodes, longest): the others repeat a row that is there, and are hidden
+    there = place < lengths  # (nodes, longest): padding repeats the last row and is masked
     rows = starts + torch.minimum(place, lengths - 1)
     hidden = ~(there[:, :, None] & there[:, None, :] & (place[:, None] >= place))
     heads = logsumexp.shape[1]
     gradient, query, key, value, output = (tensor[0][:, rows].flatten(0, 1) for tensor in tensors)
-    weights = torch.bmm(query, key.transpose(1, 2)).float().mul_(scale)
+    weights = torch.bmm(query.float(), key.float().transpose(1, 2)).mul_(scale)  # large scores need all digits
     weights.sub_(logsumexp[0][:, rows].flatten(0, 1).unsqueeze(-1)).exp_()
     weights.view(heads, *hidden.shape).masked_fill_(hidden, 0.0)
     d_value = torch.bmm(weights.to(value.dtype).transpose(1, 2), gradient)

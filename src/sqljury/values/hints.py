@@ -34,11 +34,14 @@ class Meant(NamedTuple):
     match: Match
 
 
-def meant(index: ValueIndex, keywords: Sequence[str], most: int, tables: Collection[str] = frozenset()) -> list[Meant]:
+def meant(
+    index: ValueIndex, keywords: Sequence[str], most: int, tables: Collection[frozenset[str]] = ()
+) -> list[Meant]:
     """At most ``most`` values for the keywords, best first: one for each column and keyword, and each value once.
 
     Keywords within a longer one that matched as a whole, such as ``York`` in ``New York``, are skipped. So are values
-    that share only words of ``tables`` with the keyword: with a table of fields, "field" does not mean 'field beans'.
+    that share just the words of a table's name with the keyword, which ``tables`` holds: where there is a table of
+    fields, "field" does not mean 'field beans'.
     """
     values: dict[tuple[str, str, str], Meant] = {}
     covered: list[str] = []
@@ -59,10 +62,10 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int, tables: Collect
     return sorted(values.values(), key=lambda meant: -meant.match.score)[:most]
 
 
-def _shares_only(keyword: str, match: Match, tables: Collection[str]) -> bool:
-    """Whether a value has words that the keyword lacks, and all that they share name tables."""
-    ours, theirs = {*words(keyword)}, {*words(match.value)}
-    return match.how in _PARTLY and theirs > ours & theirs and ours & theirs <= {*tables} and bool(ours & theirs)
+def _shares_only(keyword: str, match: Match, tables: Collection[frozenset[str]]) -> bool:
+    """Whether a value has words that the keyword lacks, and all that they share is the name of a table."""
+    ours, theirs = frozenset(words(keyword)), frozenset(words(match.value))
+    return match.how in _PARTLY and bool(theirs - ours) and ours & theirs in tables
 
 
 def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -18,6 +18,12 @@ CREATE TABLE assignment (id INTEGER PRIMARY KEY, person TEXT, site_id INTEGER RE
  valid_to DATE);
 CREATE TABLE salary (person TEXT, euros INTEGER, from_date DATE, to_date DATE);
 CREATE TABLE trip (person TEXT, start_date DATE, end_date DATE);
+CREATE TABLE licence (person TEXT, valid_from DATE, valid_to DATE);
+CREATE TABLE lease (person TEXT, status TEXT, valid_from DATE, valid_to DATE);
+CREATE TABLE parcel (id INTEGER PRIMARY KEY, from_city TEXT, to_city TEXT);
+INSERT INTO licence VALUES ('Ann', '2020-01-01', NULL), ('Ben', '2020-01-01', '2999-01-01');
+INSERT INTO lease VALUES ('Ann', 'active', '2020-01-01', NULL), ('Ben', 'active', '2020-01-01', '2021-01-01');
+INSERT INTO parcel VALUES (1, 'Linz', NULL), (2, 'Linz', 'Graz');
 INSERT INTO site VALUES (1, 'Linz'), (2, 'Graz'), (3, 'Wels');
 INSERT INTO assignment VALUES (1, 'Ann', 1, '2020-01-01', '2021-12-31'), (2, 'Ann', 2, '2022-01-01', NULL),
  (3, 'Ben', 1, '2020-01-01', NULL), (4, 'Cid', 3, '2020-01-01', '2020-12-31');
@@ -42,15 +48,15 @@ PER_SITE = "SELECT s.name, COUNT(a.id) FROM site AS s {} JOIN assignment AS a ON
 @pytest.mark.parametrize(
     ("question", "sql", "rows"),
     [
-        ("How many people now work at each site?", PER_SITE.format(""), [("Graz", 1), ("Linz", 1)]),
+        ("How many people are now assigned to each site?", PER_SITE.format(""), [("Graz", 1), ("Linz", 1)]),
         (
-            "How many people are currently at each site, with 0 where nobody is?",
+            "How many people are currently assigned to each site, with 0 where nobody is?",
             PER_SITE.format("LEFT"),
             [("Graz", 1), ("Linz", 1), ("Wels", 0)],
         ),
         ("What are the current salaries of all?", "SELECT person, euros FROM salary", [("Ann", 20), ("Ben", 15)]),
         (
-            "Current salaries by current site",
+            "Current salaries by current assignment",
             "SELECT a.site_id, SUM(p.euros) FROM assignment AS a JOIN salary AS p ON p.person = a.person "
             "GROUP BY a.site_id",
             [(1, 15), (2, 20)],
@@ -69,6 +75,11 @@ def test_only_the_rows_that_hold_now_are_taken(
         ("How many assignments are there at each site?", "SELECT person FROM assignment", 4),
         ("Who is currently assigned, and who ever was?", "SELECT person FROM assignment", 4),
         ("Current assignments", "SELECT person FROM assignment WHERE valid_from <= '2021-01-01'", 3),
+        ("Where do people now live?", "SELECT a.person FROM assignment AS a JOIN site AS s ON s.id = a.site_id", 4),
+        ("Current licences", "SELECT person FROM licence", 2),  # one ends on a day to come
+        ("Current leases", "SELECT person FROM lease WHERE status = 'active'", 2),
+        ("How many current accounts?", "SELECT id FROM assignment WHERE person <> 'current'", 4),
+        ("Parcels that are currently under way", "SELECT id FROM parcel", 2),
         ("Current trips", "SELECT person FROM trip", 2),  # the end of a trip may have been left out
         (
             "Who now earns more than before?",
@@ -91,6 +102,11 @@ def test_other_queries_keep_all_rows(tmp_path: Path, question: str, sql: str, co
         ("Which salaries were paid until now?", False),
         ("The first and the current salary of each", False),
         ("Who works here?", False),
+        ("Now show all salaries", False),
+        ("OK, now how many salaries did each have?", False),
+        ("Please present a list of all contracts", False),
+        ("How much did each earn at the start, and how much now?", False),
+        ("How many salaries between 2020 and now?", False),
     ],
 )
 def test_words_for_what_holds_now(question: str, expected: bool) -> None:

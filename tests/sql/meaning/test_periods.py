@@ -65,6 +65,12 @@ def test_the_rows_of_the_period_are_taken(tmp_path: Path, question: str, sql: st
         ("Prices in April 2024", "SELECT euros FROM price"),  # valid from that day on
         ("Who of the relatives visited in 2024?", "SELECT name FROM relative"),
         ("Who joined or was born in 2024?", "SELECT name FROM person"),
+        ("Lows of days older than 2024", "SELECT low FROM weather WHERE day <= '2023-12-31'"),
+        ("Lows of days that are not from 2024", "SELECT low FROM weather WHERE day > '2022'"),
+        ("Lows measured at the 2024 World Cup", "SELECT low FROM weather"),
+        ("Lows in 2024", "SELECT low AS low_2024 FROM weather"),
+        ("Lows in 2024", "SELECT low FROM weather WHERE site <> 'S24'"),
+        ("Lows of 2024 m and more", "SELECT low FROM weather"),
         ("Lows in April", "SELECT low FROM weather"),
         ("Lows since April 2024", "SELECT low FROM weather"),
         ("Lows in April 2024", "SELECT low FROM weather WHERE day LIKE '2024-04%'"),

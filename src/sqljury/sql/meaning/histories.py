@@ -7,73 +7,120 @@ or one in the year 9999. Small models leave that out, and count a person once fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
+from sqljury.language.alike import likeness, question_words
 from sqljury.language.cues import wants_current
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, is_date, is_met
+from sqljury.sql.meaning.base import Asked, Change, Held, holds_dates, is_date, is_met
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier, owner, read_sources
+from sqljury.sql.resolve import Sources, identifier, owner, read_sources
 from sqljury.types import Column, Table
 
-_STARTS: Final = {"to": ("from",), "until": ("from", "since"), "till": ("from",), "thru": ("from",)}
-"""By the word that says in a name that a column is an end, the words for the start beside it."""
-_NEVER: Final = "9999"
+_STARTS: Final = {"to": "from", "thru": "from"}
+"""By the word that says in a name that a column is an end, the word for the start beside it."""
+_FLAGS: Final = frozenset(("current", "active", "status", "state", "latest", "valid"))
+"""Words of names of columns that tell which rows hold now."""
+_NEVER: Final = "9999-01-01"
+_NAMED: Final = 0.7
+"""The least likeness of a word of the question and one of a table's name at which it may mean the table."""
+
+
+class _History(NamedTuple):
+    """A table of a query, by alias, and its columns of the first and the last day on which a row holds."""
+
+    sources: Sources
+    alias: str
+    table: Table
+    start: Column
+    end: Column
 
 
 def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
-    """Take the rows without an end where the question has "currently" and the query looks at no days of the history."""
-    if not wants_current(asked.question.text):
+    """Take the rows without an end where the question has "currently" and the query has no such condition.
+
+    Beside other tables, only those of a history that the question mentions.
+    """
+    if not wants_current(asked.question.text) or _is_said(tree):
+        return None
+    found = list(_histories(tree, asked))
+    if any(_is_restricted(history, asked) for history in found):
         return None
     changed = []
-    for sources in read_sources(tree, asked.schema):
-        for alias, table in sources.tables.items():
-            select = sources.scope.expression
-            span = next(_spans(table), None)
-            twice = sum(other is table for other in sources.tables.values()) > 1  # one may be of another time
-            if twice or span is None or not isinstance(select, exp.Select) or _is_named(select, alias, span, asked):
-                continue
-            name = identifier(span[1].name, asked.dialect)
-            holds = _holds(exp.column(name, table=sources.identifier(alias)), table, span[1], asked)
-            if holds is not None:
-                _add(select, alias, holds)
-                changed.append(table.name)
+    for history in found:
+        alone = len(history.sources.tables) == 1
+        holds = _holds(history, asked) if alone or _is_meant(history.table, asked) else None
+        select = history.sources.scope.expression
+        if holds is not None and isinstance(select, exp.Select):
+            _add(select, history.alias, holds)
+            changed.append(history.table.name)
     return Change(f"the question asks for what holds now, and {changed[0]} has former rows too") if changed else None
 
 
-def _spans(table: Table) -> Iterator[tuple[Column, Column]]:
-    """The columns of the first and the last day on which a row holds."""
+def _is_said(tree: exp.Query) -> bool:
+    """Whether a text of the query says it, such as the kind of a current account."""
+    return any("current" in literal.name.lower() for literal in tree.find_all(exp.Literal))
+
+
+def _histories(tree: exp.Query, asked: Asked) -> Iterator[_History]:
+    """The tables with days from and to which rows hold, without one that stands twice: it may be of two times."""
+    for sources in read_sources(tree, asked.schema):
+        tables = list(sources.tables.values())
+        for alias, table in sources.tables.items():
+            span = next(_spans(table, asked), None)
+            if span is not None and sum(other is table for other in tables) == 1:
+                yield _History(sources, alias, table, *span)
+
+
+def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:
     named = {words(column.name): column for column in table.columns}
-    for ending, column in named.items():
+    for ending, end in named.items():
         for place, word in enumerate(ending):
-            for start in _STARTS.get(word, ()):
-                first = named.get((*ending[:place], start, *ending[place + 1 :]))
-                if first is not None and (is_date(column.type) or not column.type or "char" in column.type.lower()):
-                    yield first, column
+            start = named.get((*ending[:place], _STARTS.get(word, ""), *ending[place + 1 :]))
+            if start is not None and all(_holds_days(table, column, asked) for column in (start, end)):
+                yield start, end
 
 
-def _is_named(select: exp.Select, alias: str, span: tuple[Column, Column], asked: Asked) -> bool:
-    """Whether the query has one of the two columns already, or a flag of the table that says which row is current."""
-    for node in select.find_all(exp.Column):
-        owned = owner(node, asked.schema)
-        if owned is None or owned[0] != alias.lower():
-            continue
-        if node.name.lower() in {column.name.lower() for column in span} or "current" in words(node.name):
-            return True
-    return False
+def _holds_days(table: Table, column: Column, asked: Asked) -> bool:
+    return is_date(column.type) or holds_dates(Held(table, column), asked.data)
 
 
-def _holds(node: exp.Column, table: Table, end: Column, asked: Asked) -> exp.Expr | None:
-    """The condition of rows that hold now; None where all rows do, or none, or it cannot be told."""
-    bare = exp.column(identifier(end.name, asked.dialect))
-    none = exp.Is(this=bare.copy(), expression=exp.Null())
-    if not is_met(exp.Not(this=none.copy()), table, asked):
+def _is_restricted(history: _History, asked: Asked) -> bool:
+    """Whether the query has one of the two columns already, or one that tells which rows hold now."""
+    select, span = history.sources.scope.expression, {history.start.name.lower(), history.end.name.lower()}
+    owned = [(node, owner(node, asked.schema)) for node in select.find_all(exp.Column)]
+    names = [node.name for node, one in owned if one is not None and one[0] == history.alias.lower()]
+    return any(name.lower() in span or _FLAGS & {*words(name)} for name in names)
+
+
+def _is_meant(table: Table, asked: Asked) -> bool:
+    said = question_words(asked.question.text)
+    return any(likeness(word, piece) >= _NAMED for word in said for piece in words(table.name))
+
+
+def _holds(history: _History, asked: Asked) -> exp.Expr | None:
+    """The condition of rows that hold now; None if every row does, if no row does, or if the database cannot tell.
+
+    Rows that end on a day to come hold now as well: where there are such, it is not known what is meant.
+    """
+    table, name = history.table, identifier(history.end.name, asked.dialect)
+    never = exp.Literal.string(_NEVER)
+
+    def condition(kind: str, node: exp.Column) -> exp.Expr:
+        if kind == "none":
+            return exp.Is(this=node, expression=exp.Null())
+        return exp.GTE(this=node, expression=never.copy())
+
+    bare = exp.column(name)
+    ending = exp.and_(
+        exp.GTE(this=bare.copy(), expression=exp.CurrentDate()), exp.LT(this=bare.copy(), expression=never)
+    )
+    if is_met(ending, table, asked) or not is_met(exp.Not(this=condition("none", bare.copy())), table, asked):
         return None
-    if is_met(none, table, asked):
-        return exp.Is(this=node, expression=exp.Null())
-    last = exp.Literal.string(f"{_NEVER}-01-01")
-    never = is_met(exp.GTE(this=bare, expression=last.copy()), table, asked)
-    return exp.GTE(this=node, expression=last) if never else None
+    kinds = [kind for kind in ("none", "never") if is_met(condition(kind, bare.copy()), table, asked)]
+    node = exp.column(name.copy(), table=history.sources.identifier(history.alias))
+    found = [condition(kind, node.copy()) for kind in kinds]
+    return None if not found else found[0] if len(found) == 1 else exp.paren(exp.or_(*found))
 
 
 def _add(select: exp.Select, alias: str, condition: exp.Expr) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Final
 
 from sqljury.language.times import Period, named_period
 from sqljury.language.words import words
 from sqljury.sql.clock import is_clock
-from sqljury.sql.meaning.base import Asked, Change, Held, as_day, day_of, held, holds_dates, is_date
+from sqljury.sql.meaning.base import Asked, Change, Held, as_day, day_of, held, holds_dates, is_date, is_met
 from sqljury.sql.meaning.years import span_condition
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, sources_of
+from sqljury.types import Table
 
 _STATES: Final = frozenset(
     (
@@ -19,12 +21,24 @@ _STATES: Final = frozenset(
         *("eff", "asof", "period", "month", "fiscal"),
     )
 )
-"""Words of names of columns and tables whose rows hold from a day on, or on each day: one of these may be meant."""
+"""Words of names of columns and tables whose rows hold from a day on, or on each day: a single day of them may be meant."""
 _ONE_DAY: Final = "the question names a month or a year, and the query has a day of it"
 _SPECIAL: Final = frozenset(
-    ("birth", "born", "birthday", "dob", "death", "died", "due", "deadline", "expiry", "expire", "expiration", "until")
+    (
+        *("birth", "born", "birthday", "dob", "death", "died", "due", "deadline", "expiry", "expire", "expiration"),
+        *("until", "founded", "established", "built", "opened", "created", "updated", "modified", "changed"),
+        *("registered", "hired", "hire", "joined", "signed", "login", "leaving"),
+    )
 )
-"""Words of names of columns of days that a question means only if it has such a word itself."""
+"""Words of names of columns of days; a question means such a column only if it has the same word."""
+_APART: Final = re.compile(
+    r"\b(?:onwards?|older|newer|not|never|no|except|exclud\w+|outside|recent|latest|turns?|age[ds]?)\b", re.IGNORECASE
+)
+"""Words with which the period may be another one than that of the rows."""
+_GOES_ON: Final = (
+    "(?:and|at|by|with|which|that|who|in|of|for|to|than|per|was|were|is|are|did|do|does|has|have|had|alone)\\b"
+)
+"""Words that follow a year which stands by itself."""
 _TIMES: Final = frozenset(
     ("year", "yr", "month", "mon", "season", "quarter", "qtr", "week", "period", "fiscal", "decade")
 )
@@ -99,16 +113,15 @@ def _is_of_events(known: Held, asked: Asked) -> bool:
 
 
 def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
-    """Take only the rows of the period that the question names where the query has none, nor anything of its year.
+    """Take only the rows of the period that the question names where the query has no condition on any time.
 
-    One column alone can hold the day: the tables of the query have one column of dates, and none of years, months or
-    other forms of time.
+    One column alone can hold the day: the tables of the query have one column of days on which something happened, and
+    none of years, months or other forms of time.
     """
     period = named_period(asked.question.whole)
     if period is None or not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
         return None
-    year = str(period.year)
-    if any(year in literal.name for literal in tree.find_all(exp.Literal)) or is_clock(tree):
+    if not _is_during(period, asked.question.whole) or _has_year(tree, period) or is_clock(tree):
         return None
     if any(join.side for join in tree.args.get("joins") or ()):
         return None
@@ -116,27 +129,51 @@ def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
     columns = None if sources is None or sources.others else _columns_of_time(sources, asked)
     if columns is None or len(columns) != 1:
         return None
+    [(table, column)] = columns
     first, after = (exp.Literal.string(day.isoformat()) for day in (period.first, period.last + timedelta(days=1)))
-    tree.where(span_condition(columns[0], "eq", (first, after), since=False), copy=False)
+    bare = span_condition(exp.column(column.this.copy()), "eq", (first, after), since=False)
+    if not is_met(bare, table, asked):
+        return None
+    tree.where(span_condition(column, "eq", (first, after), since=False), copy=False)
     return Change(f"the question names {_said(period)}, and the query has no time")
 
 
-def _columns_of_time(sources: Sources, asked: Asked) -> list[exp.Column] | None:
-    """The columns of dates of what happened; None where a column holds times in another form."""
+def _is_during(period: Period, question: str) -> bool:
+    """Whether a year stands as the time of something ("in 2024"), not as part of a name ("the 2018 World Cup")."""
+    if _APART.search(question):
+        return False
+    form = rf"\b(?:in|of|during|for|from) (?:the year )?{period.year}\b(?! (?!{_GOES_ON})\w)(?! on\b)"
+    return bool(period.month) or bool(re.search(form, question, re.IGNORECASE))
+
+
+def _has_year(tree: exp.Select, period: Period) -> bool:
+    """Whether a constant or a name of the query has a year, or the last two digits of this one."""
+    short = re.compile(rf"(?<!\d){period.year % 100:02}(?!\d)|(?:19|20)\d\d")
+    texts = [node.name for node in tree.find_all(exp.Literal, exp.Identifier)]
+    return any(short.search(text) for text in texts)
+
+
+def _columns_of_time(sources: Sources, asked: Asked) -> list[tuple[Table, exp.Column]] | None:
+    """The columns of days on which something happened; None where a column holds times in another form, or is used."""
     found = []
-    is_special = bool(_SPECIAL & {*words(asked.question.text)})
+    said = {*words(asked.question.text)}
+    said |= {"birth", "birthday", "dob"} if "born" in said else set()
+    used = {node.name.lower() for node in sources.scope.expression.find_all(exp.Column)}
     for alias, table in sources.tables.items():
         for column in table.columns:
-            known = Held(table, column)
-            if _SPECIAL & {*words(column.name)} and not is_special:
-                continue
-            if _TIMES & {*words(column.name)} or asked.data.times(table, column.name):
+            known, own = Held(table, column), {*words(column.name)}
+            if _TIMES & own or asked.data.times(table, column.name):
                 return None
-            if is_date(column.type) or holds_dates(known, asked.data):
-                if not _is_of_events(known, asked):
-                    return None
-                name = identifier(column.name, asked.dialect)
-                found.append(exp.column(name, table=sources.identifier(alias)))
+            if not is_date(column.type) and not holds_dates(known, asked.data):
+                continue
+            if column.name.lower() in used and sources.scope.expression.find(exp.Where, exp.Having) is not None:
+                return None
+            if _SPECIAL & own and not _SPECIAL & own & said:
+                continue
+            if not _is_of_events(known, asked):
+                return None
+            name = identifier(column.name, asked.dialect)
+            found.append((table, exp.column(name, table=sources.identifier(alias))))
     return found
 
 

@@ -1,13 +1,13 @@
 """A join that nothing in the query or the question needs, and that repeats rows.
 
 Small models join a table of events where the question is about things alone: ``field JOIN rotation`` for the leased
-fields. Each field then comes once for each of its rows there, and those without any do not come at all.
+fields. Each field then comes once for each of its rows there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury.language.alike import likeness, question_words
 from sqljury.language.words import words
@@ -20,29 +20,60 @@ NAMED: Final = 0.7
 """The least likeness of a word of the question and one of a table's names at which it may mean the table."""
 
 
-def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
-    """Leave out a table that only its join names, whose rows refer to another one, and that no word means.
+class _End(NamedTuple):
+    """A column that a join equates; ``column`` and ``alias`` in lower case."""
 
-    A query that counts rows in HAVING or ORDER BY may count those of the join, and stays.
+    alias: str
+    table: Table
+    column: str
+
+
+def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
+    """Remove an inner join to a table that the query uses nowhere else and the question does not mention.
+
+    The join must only repeat rows: one that leaves some out may be what is asked for ("customers who ordered"),
+    and rows that are counted may be those of the join.
     """
-    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1 or tree.find(exp.Star):
+    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
         return None
     joins: list[exp.Join] = tree.args.get("joins") or []
     tables = tables_of(tree, asked.schema)
     if len(tables) != len(joins) + 1 or any(join.side or join.kind not in ("", "INNER") for join in joins):
         return None
-    if any(part.find(exp.Count) for key in ("having", "order") if (part := tree.args.get(key)) is not None):
+    if tree.find(exp.Star, exp.Count) is not None:
         return None
     for join in joins:
         left = _unneeded(tree, join, tables, asked)
-        if left is None:
+        if left is None or _leaves_out(tree, join, left, asked):
             continue
-        if tree.args["from_"].this.alias_or_name.lower() == left:
-            tree.args["from_"].set("this", join.this.copy())
-        tree.set("joins", [other for other in joins if other is not join])
+        _remove(tree, join, left)
         reason = f"nothing is asked of {tables[left].name}, whose join repeats rows"
         return Change(reason, without=("join", "conditions"))
     return None
+
+
+def _remove(tree: exp.Select, join: exp.Join, left: str) -> None:
+    if tree.args["from_"].this.alias_or_name.lower() == left:
+        tree.args["from_"].set("this", join.this.copy())
+    tree.set("joins", [other for other in tree.args["joins"] if other is not join])
+
+
+def _leaves_out(tree: exp.Select, join: exp.Join, left: str, asked: Asked) -> bool:
+    """Whether rows of the query have no match in the table, as far as the database tells."""
+    number = tree.args["joins"].index(join)
+    without = tree.copy()
+    copied = without.args["joins"][number]
+    first = without.args["from_"].this
+    source = (first if first.alias_or_name.lower() == left else copied.this).copy()
+    condition = copied.args["on"].copy()
+    _remove(without, copied, left)
+    for part in ("order", "group", "having", "limit", "offset", "distinct"):
+        without.set(part, None)
+    without.set("expressions", [exp.Literal.number(1)])
+    matches = exp.select(exp.Literal.number(1)).from_(source).where(condition)
+    without = without.where(exp.Not(this=exp.Exists(this=matches))).limit(1)
+    rows = asked.data.rows(without.sql(dialect=asked.dialect))
+    return rows is None or bool(rows)
 
 
 def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], asked: Asked) -> str | None:
@@ -54,32 +85,41 @@ def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], ask
     first, joined = (node.alias_or_name.lower() for node in (tree.args["from_"].this, join.this))
     removable = (joined, first) if len(tables) == 2 else (joined,)
     for left, kept in (ends, ends[::-1]) if ends is not None else ():
-        others = [table for alias, table in tables.items() if alias != left]
-        if left in removable and left not in aliases and _refers(tables[left], tables[kept]):
-            return None if _is_meant(tables[left], others, asked) else left
+        others = [table for alias, table in tables.items() if alias != left.alias]
+        if left.alias in removable and left.alias not in aliases and _refers(left, kept):
+            return None if _is_meant(left.table, others, asked) else left.alias
     return None
 
 
-def _ends(join: exp.Join, asked: Asked) -> tuple[str, str] | None:
-    """The aliases of the two tables of which a join compares a column each; None for any other join."""
+def _ends(join: exp.Join, asked: Asked) -> tuple[_End, _End] | None:
+    """The columns of two tables that a join equates; None for any other join."""
     condition = join.args.get("on")
     if not isinstance(condition, exp.EQ):
         return None
-    sides = [owner(side, asked.schema) for side in (condition.this, condition.expression) if _is_column(side)]
-    aliases = [side[0] for side in sides if side is not None]
-    return (aliases[0], aliases[1]) if len({*aliases}) == 2 else None
+    ends = []
+    for side in (condition.this, condition.expression):
+        owned = owner(side, asked.schema) if isinstance(side, exp.Column) else None
+        if owned is None:
+            return None
+        ends.append(_End(*owned, side.name.lower()))
+    return (ends[0], ends[1]) if ends[0].alias != ends[1].alias else None
 
 
-def _is_column(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column) and not isinstance(node.this, exp.Star)
-
-
-def _refers(left: Table, kept: Table) -> bool:
-    return left is not kept and any(key.ref_table.lower() == kept.name.lower() for key in left.foreign_keys)
+def _refers(left: _End, kept: _End) -> bool:
+    """Whether a key leads from the one column to the other, and several rows may have the same key."""
+    unique = left.table.row_key
+    if len(unique) == 1 and unique[0].lower() == left.column:
+        return False
+    return left.table is not kept.table and any(
+        [name.lower() for name in key.columns] == [left.column]
+        and [name.lower() for name in key.ref_columns] == [kept.column]
+        and key.ref_table.lower() == kept.table.name.lower()
+        for key in left.table.foreign_keys
+    )
 
 
 def _is_meant(left: Table, others: Sequence[Table], asked: Asked) -> bool:
-    """Whether a word of the question is like one of the table's own names, which no other table has."""
+    """Whether a word of the question is like one of the table's names that occur in no other table."""
     named = {*words(left.name)} - {word for other in others for word in words(other.name)}
     own = named | (_words(left) - {word for other in others for word in _words(other)})
     return any(likeness(word, piece) >= NAMED for word in question_words(asked.question.whole) for piece in own)
