@@ -21,7 +21,7 @@ _STATES: Final = frozenset(
         *("eff", "asof", "period", "month", "fiscal"),
     )
 )
-"""Words of names of columns and tables whose rows hold from a day on, or on each day: a single day of them may be meant."""
+"""Words of names of columns and tables whose rows hold from a day on, or on each day: one day may be meant."""
 _ONE_DAY: Final = "the question names a month or a year, and the query has a day of it"
 _SPECIAL: Final = frozenset(
     (
