@@ -54,6 +54,11 @@ PER_SITE = "SELECT s.name, COUNT(a.id) FROM site AS s {} JOIN assignment AS a ON
             PER_SITE.format("LEFT"),
             [("Graz", 1), ("Linz", 1), ("Wels", 0)],
         ),
+        (
+            "How many people are now assigned to each site, with 0 for a site without any?",
+            PER_SITE.format(""),
+            [("Graz", 1), ("Linz", 1), ("Wels", 0)],
+        ),
         ("What are the current salaries of all?", "SELECT person, euros FROM salary", [("Ann", 20), ("Ben", 15)]),
         (
             "Current salaries by current assignment",
