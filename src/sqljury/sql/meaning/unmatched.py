@@ -22,7 +22,7 @@ def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
             joined = _outer_joined(select, absent)
             if joined is not None:
                 _count_matches(select, joined)
-                _move_conditions(select, joined, asked)
+                _move_conditions(select, joined, asked, nulls=False)
                 return Change(f"an inner join has no rows without a match in {absent}")
     return None
 
@@ -41,7 +41,7 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
     if joined is None:
         return None
     _count_matches(tree, joined)
-    _move_conditions(tree, joined, asked)
+    _move_conditions(tree, joined, asked, nulls=True)
     if wants_zeros(asked.question.text):
         for node in [node for part in tree.selects for node in outside_queries(part) if isinstance(node, exp.Sum)]:
             node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)]))
@@ -162,10 +162,13 @@ def _count_matches(select: exp.Select, join: exp.Join) -> None:
             node.set("this", column.copy())
 
 
-def _move_conditions(select: exp.Select, join: exp.Join, asked: Asked) -> None:
-    """Move conditions on the joined table alone from WHERE to ON, but for those that want its columns to be NULL."""
+def _move_conditions(select: exp.Select, join: exp.Join, asked: Asked, *, nulls: bool) -> None:
+    """Move conditions on the joined table alone from WHERE to ON; with ``nulls`` also that a column of it is NULL.
+
+    Without, such a condition may stand for the rows that have no match.
+    """
     alias, parts = join.alias_or_name.lower(), conjuncts(select.args.get("where"))
-    moved = [part for part in parts if _is_on(part, alias, asked) and not _wants_null(part)]
+    moved = [part for part in parts if _is_on(part, alias, asked) and (nulls or not _wants_null(part))]
     if moved:
         join.set("on", exp.and_(join.args["on"].copy(), *(part.copy() for part in moved), wrap=False))
         kept = [part.copy() for part in parts if part not in moved]
