@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from sqljury.language.words import STOP_WORDS, singular, words
@@ -16,6 +16,8 @@ _TEXT_CHARS: Final = 4_000
 
 SIMILAR: Final = 0.8
 """Words at least this alike (difflib's ratio) may be misspellings of one another."""
+MENTIONED: Final = 0.7
+"""A word of a question at least this alike may stand for a word of a name."""
 NEAREST: Final = 0.6
 """Names less alike are not offered for one another."""
 RESPELT: Final = 60
@@ -72,6 +74,11 @@ def likeness(word: str, piece: str) -> float:
     if shared >= 4 and shared >= 0.6 * len(long):
         return 0.7
     return _abbreviation(short, long)
+
+
+def mentions(question: str, names: Collection[str]) -> bool:
+    """Whether a word of the question may stand for one of ``names``, which are words as ``pieces`` has them."""
+    return any(likeness(word, name) >= MENTIONED for word in question_words(question) for name in names)
 
 
 _PREFIX: Final = {1: 0.0, 2: 0.3, 3: 0.75}

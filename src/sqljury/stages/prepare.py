@@ -144,7 +144,7 @@ class Preparation:
         hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
         searched = keywords and (hinted or beside_columns) and shows != "schema"
         index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
-        tables = {frozenset(words(table.name)) for table in whole.tables}
+        tables = now.get("table names", lambda: {frozenset(words(table.name)) for table in whole.tables})
         values = meant(index, keywords, hinted, tables) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
         codes = now.get("codes", lambda: explained(db, whole))

@@ -64,8 +64,10 @@ def meant(
 
 def _shares_only(keyword: str, match: Match, tables: Collection[frozenset[str]]) -> bool:
     """Whether a value has words that the keyword lacks, and all that they share is the name of a table."""
+    if not tables or match.how not in _PARTLY:
+        return False
     ours, theirs = frozenset(words(keyword)), frozenset(words(match.value))
-    return match.how in _PARTLY and bool(theirs - ours) and ours & theirs in tables
+    return bool(theirs - ours) and ours & theirs in tables
 
 
 def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple[str, str, tuple[str, ...]]]:

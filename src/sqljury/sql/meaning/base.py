@@ -104,6 +104,37 @@ def held(node: exp.Expr | None, schema: Schema) -> Held | None:
     return Held(owned[1], column)
 
 
+class End(NamedTuple):
+    """A column that a join equates with another one, the alias of its table in lower case."""
+
+    alias: str
+    table: Table
+    node: exp.Column
+
+    @property
+    def name(self) -> str:
+        """The name of the column in lower case."""
+        return self.node.name.lower()
+
+
+def ends(condition: exp.Expr | None, schema: Schema) -> tuple[End, End] | None:
+    """The columns of two aliases that a condition equates; None for any other condition."""
+    if not isinstance(condition, exp.EQ):
+        return None
+    found = []
+    for side in (condition.this, condition.expression):
+        owned = owner(side, schema) if isinstance(side, exp.Column) else None
+        if owned is None:
+            return None
+        found.append(End(*owned, side))
+    return (found[0], found[1]) if found[0].alias != found[1].alias else None
+
+
+def single_select(tree: exp.Query) -> exp.Select | None:
+    """The query if it is one SELECT without subqueries."""
+    return tree if isinstance(tree, exp.Select) and len(list(tree.find_all(exp.Select))) == 1 else None
+
+
 def is_met(condition: exp.Expr, table: Table, asked: Asked) -> bool | None:
     """Whether any row of a table meets a condition; None where that cannot be told."""
     source = table_node(table, asked.dialect)
@@ -116,6 +147,11 @@ def holds_dates(known: Held | None, data: Data) -> bool:
     """Whether the values of a column that were looked at are texts of days, with or without a time."""
     values = data.values(known.table, known.column.name) if known is not None else ()
     return bool(values) and all(isinstance(value, str) and _DATE.fullmatch(value) for value in values)
+
+
+def holds_days(known: Held, data: Data) -> bool:
+    """Whether a column is declared as one of days or times, or holds texts of days."""
+    return is_date(known.column.type) or holds_dates(known, data)
 
 
 def is_date(type_: str) -> bool:

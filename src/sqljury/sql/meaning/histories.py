@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sqljury.language.alike import likeness, question_words
+from sqljury.language.alike import mentions
 from sqljury.language.cues import wants_current
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, Held, holds_dates, is_date, is_met
+from sqljury.sql.meaning.base import Asked, Change, Held, holds_days, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, owner, read_sources
 from sqljury.types import Column, Table
@@ -22,8 +22,6 @@ _STARTS: Final = {"to": "from", "thru": "from"}
 _FLAGS: Final = frozenset(("current", "active", "status", "state", "latest", "valid"))
 """Words of names of columns that tell which rows hold now."""
 _NEVER: Final = "9999-01-01"
-_NAMED: Final = 0.7
-"""The least likeness of a word of the question and one of a table's name at which it may mean the table."""
 
 
 class _History(NamedTuple):
@@ -49,7 +47,7 @@ def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
     changed = []
     for history in found:
         alone = len(history.sources.tables) == 1
-        holds = _holds(history, asked) if alone or _is_meant(history.table, asked) else None
+        holds = _holds(history, asked) if alone or mentions(asked.question.text, words(history.table.name)) else None
         select = history.sources.scope.expression
         if holds is not None and isinstance(select, exp.Select):
             _add(select, history.alias, holds)
@@ -77,12 +75,8 @@ def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:
     for ending, end in named.items():
         for place, word in enumerate(ending):
             start = named.get((*ending[:place], _STARTS.get(word, ""), *ending[place + 1 :]))
-            if start is not None and all(_holds_days(table, column, asked) for column in (start, end)):
+            if start is not None and all(holds_days(Held(table, column), asked.data) for column in (start, end)):
                 yield start, end
-
-
-def _holds_days(table: Table, column: Column, asked: Asked) -> bool:
-    return is_date(column.type) or holds_dates(Held(table, column), asked.data)
 
 
 def _is_restricted(history: _History, asked: Asked) -> bool:
@@ -93,34 +87,30 @@ def _is_restricted(history: _History, asked: Asked) -> bool:
     return any(name.lower() in span or _FLAGS & {*words(name)} for name in names)
 
 
-def _is_meant(table: Table, asked: Asked) -> bool:
-    said = question_words(asked.question.text)
-    return any(likeness(word, piece) >= _NAMED for word in said for piece in words(table.name))
-
-
 def _holds(history: _History, asked: Asked) -> exp.Expr | None:
     """The condition of rows that hold now; None if every row does, if no row does, or if the database cannot tell.
 
     Rows that end on a day to come hold now as well: where there are such, it is not known what is meant.
     """
     table, name = history.table, identifier(history.end.name, asked.dialect)
-    never = exp.Literal.string(_NEVER)
-
-    def condition(kind: str, node: exp.Column) -> exp.Expr:
-        if kind == "none":
-            return exp.Is(this=node, expression=exp.Null())
-        return exp.GTE(this=node, expression=never.copy())
-
     bare = exp.column(name)
-    ending = exp.and_(
-        exp.GTE(this=bare.copy(), expression=exp.CurrentDate()), exp.LT(this=bare.copy(), expression=never)
+    none, never = _endless(bare)
+    coming = exp.and_(
+        exp.GTE(this=bare.copy(), expression=exp.CurrentDate()),
+        exp.LT(this=bare.copy(), expression=never.expression.copy()),
     )
-    if is_met(ending, table, asked) or not is_met(exp.Not(this=condition("none", bare.copy())), table, asked):
+    if is_met(coming, table, asked) or not is_met(exp.Not(this=none.copy()), table, asked):
         return None
-    kinds = [kind for kind in ("none", "never") if is_met(condition(kind, bare.copy()), table, asked)]
-    node = exp.column(name.copy(), table=history.sources.identifier(history.alias))
-    found = [condition(kind, node.copy()) for kind in kinds]
-    return None if not found else found[0] if len(found) == 1 else exp.paren(exp.or_(*found))
+    there = [is_met(condition, table, asked) for condition in (none, never)]
+    own = _endless(exp.column(name.copy(), table=history.sources.identifier(history.alias)))
+    conditions = [condition for condition, met in zip(own, there, strict=True) if met]
+    return None if not conditions else conditions[0] if len(conditions) == 1 else exp.paren(exp.or_(*conditions))
+
+
+def _endless(end: exp.Column) -> tuple[exp.Is, exp.GTE]:
+    """The conditions that a row has no end, and that it ends in the year 9999."""
+    never = exp.GTE(this=end.copy(), expression=exp.Literal.string(_NEVER))
+    return exp.Is(this=end.copy(), expression=exp.Null()), never
 
 
 def _add(select: exp.Select, alias: str, condition: exp.Expr) -> None:

@@ -9,7 +9,19 @@ from typing import Final
 from sqljury.language.times import Period, named_period
 from sqljury.language.words import words
 from sqljury.sql.clock import is_clock
-from sqljury.sql.meaning.base import Asked, Change, Held, as_day, day_of, held, holds_dates, is_date, is_met
+from sqljury.sql.meaning.base import (
+    Asked,
+    Change,
+    Held,
+    as_day,
+    day_of,
+    held,
+    holds_dates,
+    holds_days,
+    is_date,
+    is_met,
+    single_select,
+)
 from sqljury.sql.meaning.years import span_condition
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, sources_of
@@ -119,13 +131,14 @@ def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
     none of years, months or other forms of time.
     """
     period = named_period(asked.question.whole)
-    if period is None or not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
+    select = single_select(tree)
+    if period is None or select is None:
         return None
-    if not _is_during(period, asked.question.whole) or _has_year(tree, period) or is_clock(tree):
+    if not _is_during(period, asked.question.whole) or _has_year(select, period) or is_clock(select):
         return None
-    if any(join.side for join in tree.args.get("joins") or ()):
+    if any(join.side for join in select.args.get("joins") or ()):
         return None
-    sources = sources_of(tree, asked.schema)
+    sources = sources_of(select, asked.schema)
     columns = None if sources is None or sources.others else _columns_of_time(sources, asked)
     if columns is None or len(columns) != 1:
         return None
@@ -134,7 +147,7 @@ def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
     bare = span_condition(exp.column(column.this.copy()), "eq", (first, after), since=False)
     if not is_met(bare, table, asked):
         return None
-    tree.where(span_condition(column, "eq", (first, after), since=False), copy=False)
+    select.where(span_condition(column, "eq", (first, after), since=False), copy=False)
     return Change(f"the question names {_said(period)}, and the query has no time")
 
 
@@ -164,7 +177,7 @@ def _columns_of_time(sources: Sources, asked: Asked) -> list[tuple[Table, exp.Co
             known, own = Held(table, column), {*words(column.name)}
             if _TIMES & own or asked.data.times(table, column.name):
                 return None
-            if not is_date(column.type) and not holds_dates(known, asked.data):
+            if not holds_days(known, asked.data):
                 continue
             if column.name.lower() in used and sources.scope.expression.find(exp.Where, exp.Having) is not None:
                 return None

@@ -6,41 +6,32 @@ changed those whom Thorne supervises. The words around the name tell which is me
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sqljury.language.cues import asks_for_superior
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, End, ends, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
-from sqljury.types import Column, ForeignKey, Table
-
-
-class _Side(NamedTuple):
-    node: exp.Column
-    table: Table
-    column: Column
+from sqljury.types import ForeignKey, Table
 
 
 def superiors(tree: exp.Query, asked: Asked) -> Change | None:
     """Join two rows of a table as the question says: who "reports to NAME" is below, "the boss of NAME" above."""
-    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
+    select = single_select(tree)
+    sides = _own_join(select, asked) if select is not None else None
+    if select is None or sides is None:
         return None
-    sides = _own_join(tree, asked)
-    if sides is None:
-        return None
-    parts = [owner(node, asked.schema) for part in tree.selects for node in part.find_all(exp.Column)]
+    parts = [owner(node, asked.schema) for part in select.selects for node in part.find_all(exp.Column)]
     shown = {part[0] for part in parts if part is not None} & set(sides)
     if len(shown) != 1:
         return None
     [ours], [theirs] = shown, set(sides) - shown
-    above = asks_for_superior(asked.question.text, _texts(tree, theirs, asked))
+    above = asks_for_superior(asked.question.text, _texts(select, theirs, asked))
     if above is None:
         return None
-    table, names = sides[ours].table, {alias: side.column.name.lower() for alias, side in sides.items()}
+    table = sides[ours].table
     upward = {key.columns[0].lower(): key.ref_columns[0].lower() for key in table.foreign_keys if _is_own(key, table)}
     # The query shows the superior where the other row's key leads to the row that it shows.
-    shows_above = upward.get(names[theirs]) == names[ours]
-    shows_below = upward.get(names[ours]) == names[theirs]
+    shows_above = upward.get(sides[theirs].name) == sides[ours].name
+    shows_below = upward.get(sides[ours].name) == sides[theirs].name
     if shows_above in (shows_below, above):
         return None
     first, second = sides[ours].node, sides[theirs].node
@@ -55,19 +46,13 @@ def _is_own(key: ForeignKey, table: Table) -> bool:
     return len(key.columns) == 1 and key.ref_table.lower() == table.name.lower()
 
 
-def _own_join(tree: exp.Select, asked: Asked) -> dict[str, _Side] | None:
+def _own_join(select: exp.Select, asked: Asked) -> dict[str, End] | None:
     """By alias, what the only join of a query equates of two rows of one table; None for any other query."""
-    joins: list[exp.Join] = tree.args.get("joins") or []
-    condition = joins[0].args.get("on") if len(joins) == 1 and not joins[0].side else None
-    if not isinstance(condition, exp.EQ):
+    joins: list[exp.Join] = select.args.get("joins") or []
+    equated = ends(joins[0].args.get("on"), asked.schema) if len(joins) == 1 and not joins[0].side else None
+    if equated is None or equated[0].table is not equated[1].table:
         return None
-    sides: dict[str, _Side] = {}
-    for node in (condition.this, condition.expression):
-        known, owned = held(node, asked.schema), owner(node, asked.schema) if isinstance(node, exp.Column) else None
-        if known is not None and owned is not None:
-            sides[owned[0]] = _Side(node, known.table, known.column)
-    tables = [side.table for side in sides.values()]
-    return sides if len(tables) == 2 and tables[0] is tables[1] else None
+    return {end.alias: end for end in equated}
 
 
 def _texts(tree: exp.Select, alias: str, asked: Asked) -> list[str]:

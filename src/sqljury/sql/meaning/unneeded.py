@@ -7,25 +7,13 @@ fields. Each field then comes once for each of its rows there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
 
-from sqljury.language.alike import likeness, question_words
+from sqljury.language.alike import mentions
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, End, ends, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner, tables_of
 from sqljury.types import Table
-
-NAMED: Final = 0.7
-"""The least likeness of a word of the question and one of a table's names at which it may mean the table."""
-
-
-class _End(NamedTuple):
-    """A column that a join equates; ``column`` and ``alias`` in lower case."""
-
-    alias: str
-    table: Table
-    column: str
 
 
 def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
@@ -34,19 +22,20 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     The join must only repeat rows: one that leaves some out may be what is asked for ("customers who ordered"),
     and rows that are counted may be those of the join.
     """
-    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
+    select = single_select(tree)
+    if select is None:
         return None
-    joins: list[exp.Join] = tree.args.get("joins") or []
-    tables = tables_of(tree, asked.schema)
+    joins: list[exp.Join] = select.args.get("joins") or []
+    tables = tables_of(select, asked.schema)
     if len(tables) != len(joins) + 1 or any(join.side or join.kind not in ("", "INNER") for join in joins):
         return None
-    if tree.find(exp.Star, exp.Count) is not None:
+    if select.find(exp.Star, exp.Count) is not None:
         return None
     for join in joins:
-        left = _unneeded(tree, join, tables, asked)
-        if left is None or _leaves_out(tree, join, left, asked):
+        left = _unneeded(select, join, tables, asked)
+        if left is None or _leaves_out(select, join, left, asked):
             continue
-        _remove(tree, join, left)
+        _remove(select, join, left)
         reason = f"nothing is asked of {tables[left].name}, whose join repeats rows"
         return Change(reason, without=("join", "conditions"))
     return None
@@ -81,38 +70,24 @@ def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], ask
     within = {id(node) for node in join.args["on"].walk()} if join.args.get("on") else set()
     used = [owner(node, asked.schema) for node in tree.find_all(exp.Column) if id(node) not in within]
     aliases = {one[0] for one in used if one is not None}
-    ends = None if None in used else _ends(join, asked)
+    equated = None if None in used else ends(join.args.get("on"), asked.schema)
     first, joined = (node.alias_or_name.lower() for node in (tree.args["from_"].this, join.this))
     removable = (joined, first) if len(tables) == 2 else (joined,)
-    for left, kept in (ends, ends[::-1]) if ends is not None else ():
+    for left, kept in (equated, equated[::-1]) if equated is not None else ():
         others = [table for alias, table in tables.items() if alias != left.alias]
         if left.alias in removable and left.alias not in aliases and _refers(left, kept):
             return None if _is_meant(left.table, others, asked) else left.alias
     return None
 
 
-def _ends(join: exp.Join, asked: Asked) -> tuple[_End, _End] | None:
-    """The columns of two tables that a join equates; None for any other join."""
-    condition = join.args.get("on")
-    if not isinstance(condition, exp.EQ):
-        return None
-    ends = []
-    for side in (condition.this, condition.expression):
-        owned = owner(side, asked.schema) if isinstance(side, exp.Column) else None
-        if owned is None:
-            return None
-        ends.append(_End(*owned, side.name.lower()))
-    return (ends[0], ends[1]) if ends[0].alias != ends[1].alias else None
-
-
-def _refers(left: _End, kept: _End) -> bool:
+def _refers(left: End, kept: End) -> bool:
     """Whether a key leads from the one column to the other, and several rows may have the same key."""
     unique = left.table.row_key
-    if len(unique) == 1 and unique[0].lower() == left.column:
+    if len(unique) == 1 and unique[0].lower() == left.name:
         return False
     return left.table is not kept.table and any(
-        [name.lower() for name in key.columns] == [left.column]
-        and [name.lower() for name in key.ref_columns] == [kept.column]
+        [name.lower() for name in key.columns] == [left.name]
+        and [name.lower() for name in key.ref_columns] == [kept.name]
         and key.ref_table.lower() == kept.table.name.lower()
         for key in left.table.foreign_keys
     )
@@ -122,7 +97,7 @@ def _is_meant(left: Table, others: Sequence[Table], asked: Asked) -> bool:
     """Whether a word of the question is like one of the table's names that occur in no other table."""
     named = {*words(left.name)} - {word for other in others for word in words(other.name)}
     own = named | (_words(left) - {word for other in others for word in _words(other)})
-    return any(likeness(word, piece) >= NAMED for word in question_words(asked.question.whole) for piece in own)
+    return mentions(asked.question.whole, own)
 
 
 def _words(table: Table) -> set[str]:
