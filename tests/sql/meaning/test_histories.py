@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-
 import pytest
 
-from sqljury import ask
-from sqljury.db.connect import connect
+from answered import Answered
 from sqljury.language.cues import wants_current
-from sqljury.llm.fake import FakeModel
 
 SCHEMA = """
 CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT);
@@ -31,15 +26,6 @@ INSERT INTO salary VALUES ('Ann', 10, '2020-01-01', '2021-12-31'), ('Ann', 20, '
  ('Ben', 15, '2020-01-01', '9999-01-01');
 INSERT INTO trip VALUES ('Ann', '2020-01-01', NULL), ('Ben', '2020-01-01', '2020-02-01');
 """
-
-
-def _rows(tmp_path: Path, question: str, sql: str) -> list[tuple[object, ...]]:
-    file = tmp_path / "firm.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCHEMA)
-    connection.close()
-    with connect(file) as db:
-        return sorted(ask(question, db, model=FakeModel([sql]), recipe="fast").rows)
 
 
 PER_SITE = "SELECT s.name, COUNT(a.id) FROM site AS s {} JOIN assignment AS a ON a.site_id = s.id GROUP BY s.name"
@@ -69,9 +55,9 @@ PER_SITE = "SELECT s.name, COUNT(a.id) FROM site AS s {} JOIN assignment AS a ON
     ],
 )
 def test_only_the_rows_that_hold_now_are_taken(
-    tmp_path: Path, question: str, sql: str, rows: list[tuple[object, ...]]
+    answered: Answered, question: str, sql: str, rows: list[tuple[object, ...]]
 ) -> None:
-    assert _rows(tmp_path, question, sql) == rows
+    assert sorted(answered(SCHEMA, question, sql).rows) == rows
 
 
 @pytest.mark.parametrize(
@@ -93,8 +79,8 @@ def test_only_the_rows_that_hold_now_are_taken(
         ),
     ],
 )
-def test_other_queries_keep_all_rows(tmp_path: Path, question: str, sql: str, count: int) -> None:
-    assert len(_rows(tmp_path, question, sql)) == count
+def test_other_queries_keep_all_rows(answered: Answered, question: str, sql: str, count: int) -> None:
+    assert len(sorted(answered(SCHEMA, question, sql).rows)) == count
 
 
 @pytest.mark.parametrize(

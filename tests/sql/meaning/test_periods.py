@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-
 import pytest
 
-from sqljury import ask
-from sqljury.db.connect import connect
-from sqljury.llm.fake import FakeModel
+from answered import Answered
 
 SCHEMA = """
 CREATE TABLE weather (site TEXT, day TEXT, low REAL);
@@ -28,16 +23,6 @@ INSERT INTO price VALUES ('Hill', '2024-04-01', 3), ('Hill', '2025-04-01', 4);
 """
 
 
-def _answered(tmp_path: Path, question: str, sql: str) -> tuple[str, list[tuple[object, ...]]]:
-    file = tmp_path / "farm.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCHEMA)
-    connection.close()
-    with connect(file) as db:
-        answer = ask(question, db, model=FakeModel([sql]), recipe="fast")
-    return answer.sql, list(answer.rows)
-
-
 @pytest.mark.parametrize(
     ("question", "sql", "rows"),
     [
@@ -51,10 +36,10 @@ def _answered(tmp_path: Path, question: str, sql: str) -> tuple[str, list[tuple[
         ("Show the lows of 2024 at Vale", "SELECT w.low FROM weather AS w WHERE w.site = 'Vale'", [(-1.0,)]),
     ],
 )
-def test_the_rows_of_the_period_are_taken(tmp_path: Path, question: str, sql: str, rows: list[object]) -> None:
-    written, found = _answered(tmp_path, question, sql)
-    assert ">= '2024-0" in written
-    assert found == rows
+def test_the_rows_of_the_period_are_taken(answered: Answered, question: str, sql: str, rows: list[object]) -> None:
+    answer = answered(SCHEMA, question, sql)
+    assert ">= '2024-0" in answer.sql
+    assert list(answer.rows) == rows
 
 
 @pytest.mark.parametrize(
@@ -78,6 +63,5 @@ def test_the_rows_of_the_period_are_taken(tmp_path: Path, question: str, sql: st
         ("Lows in April 2024", "SELECT v.id, w.low FROM visit AS v LEFT JOIN weather AS w ON w.site = v.site"),
     ],
 )
-def test_where_the_period_belongs_is_not_guessed(tmp_path: Path, question: str, sql: str) -> None:
-    written, _ = _answered(tmp_path, question, sql)
-    assert ">= '2024" not in written
+def test_where_the_period_belongs_is_not_guessed(answered: Answered, question: str, sql: str) -> None:
+    assert ">= '2024" not in answered(SCHEMA, question, sql).sql

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-
 import pytest
 
-from sqljury import ask
-from sqljury.db.connect import connect
+from answered import Answered
 from sqljury.language.cues import asks_for_superior
-from sqljury.llm.fake import FakeModel
 
 SCHEMA = """
 CREATE TABLE worker (id INTEGER PRIMARY KEY, name TEXT, site TEXT, supervisor_id INTEGER REFERENCES worker);
@@ -33,13 +28,8 @@ ABOVE, BELOW = FROM.format("a.id = b.supervisor_id"), FROM.format("a.supervisor_
         ("Who does Bea Thorne report to?", ["Ada Pitt"]),
     ],
 )
-def test_rows_are_joined_as_the_question_says(tmp_path: Path, question: str, names: list[str], sql: str) -> None:
-    file = tmp_path / "firm.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCHEMA)
-    connection.close()
-    with connect(file) as db:
-        answer = ask(question, db, model=FakeModel([sql]), recipe="fast")
+def test_rows_are_joined_as_the_question_says(answered: Answered, question: str, names: list[str], sql: str) -> None:
+    answer = answered(SCHEMA, question, sql)
     assert sorted(row[0] for row in answer.rows) == names
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-
 import pytest
 
-from sqljury import ask
-from sqljury.db.connect import connect
-from sqljury.llm.fake import FakeModel
+from answered import Answered
 
 SCHEMA = """
 CREATE TABLE field (id INTEGER PRIMARY KEY, label TEXT, site TEXT, tenure TEXT, head_id INTEGER REFERENCES worker);
@@ -25,15 +20,6 @@ INSERT INTO rotation VALUES (1, 1, 'rye', '2023-10-01'), (2, 1, 'oats', '2024-03
 INSERT INTO treatment VALUES (1, 1, 1), (2, 1, 2);
 INSERT INTO pasture VALUES (1, 4), (2, 5), (3, 6);
 """
-
-
-def _written(tmp_path: Path, question: str, sql: str) -> str:
-    file = tmp_path / "farm.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCHEMA)
-    connection.close()
-    with connect(file) as db:
-        return ask(question, db, model=FakeModel([sql]), recipe="fast").sql
 
 
 LEASED = "SELECT T1.label FROM field AS T1 JOIN rotation AS T2 ON T1.id = T2.field_id WHERE T1.tenure = 'leased'"
@@ -54,16 +40,16 @@ LEASED = "SELECT T1.label FROM field AS T1 JOIN rotation AS T2 ON T1.id = T2.fie
         ),
     ],
 )
-def test_a_join_that_only_repeats_rows_is_removed(tmp_path: Path, sql: str, expected: str) -> None:
-    assert _written(tmp_path, "Which leased fields are there?", sql) == expected
+def test_a_join_that_only_repeats_rows_is_removed(answered: Answered, sql: str, expected: str) -> None:
+    assert answered(SCHEMA, "Which leased fields are there?", sql).sql == expected
 
 
 @pytest.mark.parametrize(
     "question",
     ["Which leased fields have a rotation?", "Which leased fields were ever sown?", "Leased fields with some crops"],
 )
-def test_a_table_that_the_question_means_stays(tmp_path: Path, question: str) -> None:
-    assert _written(tmp_path, question, LEASED) == LEASED
+def test_a_table_that_the_question_means_stays(answered: Answered, question: str) -> None:
+    assert answered(SCHEMA, question, LEASED).sql == LEASED
 
 
 @pytest.mark.parametrize(
@@ -78,5 +64,5 @@ def test_a_table_that_the_question_means_stays(tmp_path: Path, question: str) ->
         "SELECT w.name FROM worker AS w JOIN field AS f ON f.head_id = w.id WHERE w.id IN (SELECT 1)",
     ],
 )
-def test_other_queries_stay(tmp_path: Path, sql: str) -> None:
-    assert _written(tmp_path, "Which ones are there?", sql) == sql
+def test_other_queries_stay(answered: Answered, sql: str) -> None:
+    assert answered(SCHEMA, "Which ones are there?", sql).sql == sql

@@ -1,0 +1,30 @@
+"""The answer to a question on a database made by a script, for a query that the model writes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqljury import Answer, ask
+from sqljury.db.connect import connect
+from sqljury.llm.fake import FakeModel
+
+Answered = Callable[[str, str, str], Answer]
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Answered:
+    """The answer to a question on a database made by a script, where the model writes a given query."""
+
+    def answer(script: str, question: str, sql: str) -> Answer:
+        file = tmp_path / "made.db"
+        with sqlite3.connect(file) as connection:
+            connection.executescript(script)
+        connection.close()
+        with connect(file) as db:
+            return ask(question, db, model=FakeModel([sql]), recipe="fast")
+
+    return answer
