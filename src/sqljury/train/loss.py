@@ -11,7 +11,6 @@ CHUNK_BYTES: Final = 128 * 2**20
 """Logits of one chunk, in the precision of the model; each chunk reads the whole output matrix."""
 SLICE_BYTES: Final = 2 * 2**20
 """Logits in single precision that are turned to slopes at a time: they stay in the processor's cache meanwhile."""
-
 ON_GPU: Final = 32
 """Times as much on a GPU, which has no such cache and takes time for each call."""
 

@@ -35,9 +35,9 @@ class _History(NamedTuple):
 
 
 def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
-    """Take the rows without an end where the question has "currently" and the query has no such condition.
+    """Add the condition that a row has no end where the question says "currently" and the query says nothing of it.
 
-    Beside other tables, only those of a history that the question mentions.
+    If the query reads other tables too, the question must mention the table of the history.
     """
     if not wants_current(asked.question.text) or _is_said(tree):
         return None
@@ -114,7 +114,7 @@ def _endless(end: exp.Column) -> tuple[exp.Is, exp.GTE]:
 
 
 def _add(select: exp.Select, alias: str, condition: exp.Expr) -> None:
-    """Add a condition on a table: where an outer join may have no row of it, to that join."""
+    """Add a condition on a table to WHERE, or to the ON of an outer join that may find no row of it."""
     for join in select.args.get("joins") or ():
         if join.side and join.this.alias_or_name.lower() == alias.lower():
             on = join.args.get("on")

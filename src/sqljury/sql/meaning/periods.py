@@ -125,10 +125,10 @@ def _is_of_events(known: Held, asked: Asked) -> bool:
 
 
 def missing_period(tree: exp.Query, asked: Asked) -> Change | None:
-    """Take only the rows of the period that the question names where the query has no condition on any time.
+    """Add the condition on the period that the question names if the query has no condition on any time.
 
-    One column alone can hold the day: the tables of the query have one column of days on which something happened, and
-    none of years, months or other forms of time.
+    The tables of the query must have exactly one column of days on which something happened, and none of years, months
+    or other forms of time.
     """
     period = named_period(asked.question.whole)
     select = single_select(tree)
