@@ -10,8 +10,9 @@ The database of a question names its source: ``fitness`` (12 tables without keys
 names and codes, ``gate_utility.py``), ``booking`` (15 tables without keys, an object mapper's names,
 ``gate_booking.py``), ``warehouse`` (15 tables without keys, a star schema, ``gate_warehouse.py``), ``helpdesk`` (15
 tables without keys, a web framework's names, ``gate_helpdesk.py``), ``farm`` (16 tables without keys, Unix times,
-attributes as rows, ``gate_farm.py``), ``personnel`` (16 tables without keys, histories, ``gate_personnel.py``), and
-``words`` for all others (questions of Spider's train split in other words, by ``gate/synonyms.tsv``).
+attributes as rows, ``gate_farm.py``), ``personnel`` (16 tables without keys, histories, ``gate_personnel.py``),
+``festival`` and ``insurer`` (16 tables without keys each, ``gate_festival.py``, ``gate_insurer.py``), and ``words`` for
+all others (questions of Spider's train split in other words, by ``gate/synonyms.tsv``).
 ``build`` fails where a gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on
 the others.
 """
@@ -37,7 +38,9 @@ from typing import Any, Final
 from gate_booking import write_booking
 from gate_data import Chance, insert, write_clinic, write_freight
 from gate_farm import write_farm
+from gate_festival import write_festival
 from gate_helpdesk import write_helpdesk
+from gate_insurer import write_insurer
 from gate_personnel import write_personnel
 from gate_utility import write_utility
 from gate_warehouse import write_warehouse
@@ -63,6 +66,8 @@ SOURCES: Final = (
     "helpdesk",
     "farm",
     "personnel",
+    "festival",
+    "insurer",
     "words",
 )
 WORDS: Final = 100
@@ -353,6 +358,8 @@ WRITERS: Final[dict[str, Callable[[Path], None]]] = {
     "helpdesk": write_helpdesk,
     "farm": write_farm,
     "personnel": write_personnel,
+    "festival": write_festival,
+    "insurer": write_insurer,
 }
 
 

@@ -620,6 +620,32 @@ def test_later_parts_are_not_asked_once_candidates_agree(db: Database) -> None:
     assert (found.sql, len(found.candidates)) == (TALL, 8)
 
 
+def sure_after(stop: StopPart, sql: str, db: Database, least: float | None = None) -> int:
+    """How many queries are written until the answer, which the first one decides."""
+    model = FakeModel([sql, [sql] * 3])
+    recipe = in_parts(GeneratePart(), GeneratePart(samples=3, temperature=1.0), stop=stop)
+    question = Question("What is the name of each person?" if "name" in sql else "How many persons are there?")
+    return len(Pipeline(recipe, model).answer(question, db, least=least).candidates)
+
+
+def test_later_parts_are_not_asked_of_an_answer_that_is_sure(db: Database) -> None:
+    confidence = Pipeline(in_parts(GeneratePart()), FakeModel(COUNT)).answer(Question("How many persons are there?"), db)
+    assert confidence.confidence is not None
+    sure = confidence.confidence
+    assert 0.3 < sure < 0.99
+    assert sure_after(StopPart(confidence=sure - 0.01), COUNT, db) == 1
+    assert sure_after(StopPart(confidence=min(1.0, sure + 0.01)), COUNT, db) == 4
+    assert sure_after(StopPart(), COUNT, db) == 4
+    # whoever asks for more is given more
+    assert sure_after(StopPart(confidence=sure - 0.01), COUNT, db, least=sure + 0.005) == 4
+    assert sure_after(StopPart(confidence=sure - 0.01), COUNT, db, least=0.0) == 1
+
+
+def test_a_query_that_finds_nothing_is_never_sure_enough(db: Database) -> None:
+    assert sure_after(StopPart(confidence=0.01), NONE, db) == 4
+    assert sure_after(StopPart(confidence=0.01), "SELECT name FROM person", db) == 1
+
+
 def test_a_spent_allowance_ends_the_asking_not_the_answer(db: Database) -> None:
     parts = (GeneratePart(), GeneratePart(samples=2, temperature=1.0))
     model = FakeModel([BROKEN])

@@ -24,9 +24,10 @@ def test_default_is_one_greedy_query_and_sampled_ones_within_a_time() -> None:
     default = recipes.load("default")
     greedy, *sampled = default.generate
     assert (greedy.samples, greedy.temperature) == (1, 0.0)
-    assert [part.samples for part in sampled] == [3, 4]
+    assert [part.samples for part in sampled] == [3, 2]
     assert all(part.temperature > 0 for part in sampled)
     assert default.budget.seconds == 30
+    assert (default.stop.share, default.stop.least, default.stop.confidence) == (1.0, 4, 0.85)
     assert default.select.selector == "light"
 
 

@@ -102,10 +102,16 @@ class GeneratePart:
 
 @dataclass(frozen=True, slots=True)
 class StopPart:
-    """Later parts are skipped once a ``share`` of at least ``least`` candidates agrees; a share of 0 means never."""
+    """When later parts are not asked; a figure of 0 means that it never ends the writing.
+
+    They are skipped once a ``share`` of at least ``least`` candidates agrees, or once the answer that the candidates so
+    far would have by votes has this ``confidence``; or that which the user asks for, if it is higher. An empty result
+    ends nothing.
+    """
 
     share: Share = 0.0
     least: Annotated[int, Interval(ge=1, le=256)] = 2
+    confidence: Share = 0.0
 
 
 @dataclass(frozen=True, slots=True)

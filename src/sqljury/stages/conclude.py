@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury.context import Context, State
 from sqljury.errors import (
@@ -26,7 +26,7 @@ from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
 from sqljury.stages.select.features import described_once
-from sqljury.types import Answer, Candidate, Explanation, Question, Schema, Task
+from sqljury.types import Answer, Candidate, Choice, Explanation, Question, Schema, Task
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "cancelled": CancelledError,
@@ -79,6 +79,28 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     return f"{tried}; the closest was {query} and failed with: {reasons}. {advice}"
 
 
+class Rated(NamedTuple):
+    """How likely a choice is right, and the signals that say so.
+
+    ``lacking`` and ``invented`` are the words of ``doubt.missing`` and ``doubt.invented``, which bound the probability.
+    """
+
+    probability: float
+    signals: Sequence[str]
+    lacking: Sequence[str]
+    invented: Sequence[str]
+
+
+def rated(candidates: Sequence[Candidate], choice: Choice, task: Task, context: Context) -> Rated:
+    """The confidence in one of the candidates, which are grouped; ``choice`` has chosen one."""
+    assert choice.index is not None
+    known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
+    calibration = confidence.read(context.recipe.select.confidence)
+    lacking, invented = doubt.missing(task, candidates[choice.index]), doubt.invented(candidates, task)
+    probability = doubt.bounded(calibration.probability(known), task, lacking, invented)
+    return Rated(probability, calibration.signals(known), lacking, invented)
+
+
 def answer_of(state: State, context: Context) -> Answer:
     """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen.
 
@@ -86,21 +108,16 @@ def answer_of(state: State, context: Context) -> Answer:
     is set, the answer has no explanation, readings and remarks: what only a person reads.
     """
     candidates, choice, task = state.candidates, state.choice, state.task
-    made_up = doubt.invented(candidates, task)
     if choice is None or choice.index is None:
-        return _refused(state, context, made_up)
+        return _refused(state, context, doubt.invented(candidates, task))
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
-    known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
-    calibration = confidence.read(context.recipe.select.confidence)
-    probability = calibration.probability(known)
+    probability, signals, lacking, made_up = rated(candidates, choice, task, context)
     read = readings(state) if context.explain else ()
     shown = {choice.index, *(one.candidate for one in read)} if context.explain else ()
     told = {index: _told(candidates[index], task, context) for index in shown}
     explanation, remarks = told.get(choice.index, (None, ()))
     read = tuple(replace(one, explanation=told[one.candidate][0], remarks=told[one.candidate][1]) for one in read)
-    lacking = doubt.missing(task, best)
-    probability = doubt.bounded(probability, task, lacking, made_up)
     ask = ""
     if context.least is not None:
         ask = doubt.between(read) or doubt.settling(candidates, choice, task) or doubt.confirming(explanation)
@@ -110,7 +127,7 @@ def answer_of(state: State, context: Context) -> Answer:
         _unexplained(best, state, context),
         confidence=probability,
         agreement=votes / len(candidates) if len(candidates) > 1 else None,
-        signals=calibration.signals(known),
+        signals=signals,
         abstention=abstention,
         remarks=(*remarks, *lacks),
         explanation=explanation,

@@ -14,15 +14,15 @@ from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
 from sqljury.stages import pace
-from sqljury.stages.conclude import closest, raise_if_order, raise_unusable
+from sqljury.stages.conclude import closest, raise_if_order, raise_unusable, rated
 from sqljury.stages.doubt import is_hopeless
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.repair.hints import advise
-from sqljury.stages.select.consistency import agreed, group
-from sqljury.types import Candidate, QueryFailure, Result, Task
+from sqljury.stages.select.consistency import agreed, choose, group
+from sqljury.types import Candidate, Choice, QueryFailure, Result, Task
 from sqljury.types.candidate import with_opinion
 
 ORDERS: Final = 1_000_000
@@ -137,6 +137,8 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
     for number, _ in parts:
         if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):
             break
+        if stop.confidence and _is_sure(more, state.task, context):
+            break
         if budget.agree and agreed(more, 1.0, budget.agree):
             break
         if is_hopeless((*before, *more), state.task, context.least):
@@ -156,6 +158,19 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
         context.emit("running the queries", len(more), total)
         more += chain.from_iterable(map_threads(execute, written, context.cancel))
     return tuple(more)
+
+
+def _is_sure(candidates: Sequence[Candidate], task: Task, context: Context) -> bool:
+    """Whether the answer that these would have by votes has rows, and the confidence from which nothing more is asked.
+
+    A light judge's choice does not count: it is made once all are written.
+    """
+    grouped = group(candidates)
+    choice = Choice(choose(grouped), "consistency")
+    if choice.index is None or not grouped[choice.index].result.rows:
+        return False
+    wanted = max(context.recipe.stop.confidence, context.least or 0.0)
+    return rated(grouped, choice, task, context).probability >= wanted
 
 
 def _ask(
