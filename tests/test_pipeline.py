@@ -86,14 +86,14 @@ def test_a_run_is_answered_alike_without_what_only_a_person_reads(db: Database) 
     assert (bare.sql, bare.confidence, bare.agreement) == (shown.sql, shown.confidence, shown.agreement)
 
 
-def test_the_default_recipe_asks_for_four_queries_and_four_more_where_these_disagree(db: Database) -> None:
+def test_the_default_recipe_asks_for_four_queries_and_two_more_where_these_disagree(db: Database) -> None:
     model = FakeModel(COUNT)
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
     assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (3, True)]
     assert (len(found.candidates), found.agreement) == (4, 1.0)
-    model = FakeModel([COUNT, TALL, *[COUNT] * 6])
+    model = FakeModel([COUNT, TALL, *[COUNT] * 4])
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
-    assert len(found.candidates) == 8
+    assert len(found.candidates) == 6
     assert found.agreement is not None
     assert 0.5 < found.agreement < 1
 
@@ -629,7 +629,9 @@ def sure_after(stop: StopPart, sql: str, db: Database, least: float | None = Non
 
 
 def test_later_parts_are_not_asked_of_an_answer_that_is_sure(db: Database) -> None:
-    confidence = Pipeline(in_parts(GeneratePart()), FakeModel(COUNT)).answer(Question("How many persons are there?"), db)
+    confidence = Pipeline(in_parts(GeneratePart()), FakeModel(COUNT)).answer(
+        Question("How many persons are there?"), db
+    )
     assert confidence.confidence is not None
     sure = confidence.confidence
     assert 0.3 < sure < 0.99
