@@ -86,7 +86,7 @@ class Rated(NamedTuple):
     """
 
     probability: float
-    signals: Sequence[str]
+    signals: tuple[str, ...]
     lacking: Sequence[str]
     invented: Sequence[str]
 
