@@ -101,7 +101,8 @@ def test_a_run_goes_on_where_its_dataset_has_moved_to(data: Path, tmp_path: Path
         run.run(strange, pipeline, tmp_path / "run", {**here, "dataset": {**here["dataset"], "data": "/strange"}})
     assert folder.described(tmp_path / "run")["dataset"]["data"] == "/there"
     other = {**there, "dataset": {**there["dataset"], "limit": 1}, "recipe": {**there["recipe"], "stop": {"least": 9}}}
-    with pytest.raises(DatasetError, match=r"\(dataset\.limit, recipe\.stop\.least, recipe\.stop\.share differ\)"):
+    stop = r"recipe\.stop\.confidence, recipe\.stop\.least, recipe\.stop\.share"
+    with pytest.raises(DatasetError, match=rf"\(dataset\.limit, {stop} differ\)"):
         run.run(asked, pipeline, tmp_path / "run", other)
 
 
