@@ -182,7 +182,7 @@ def test_what_was_tried_goes_to_stderr_when_nothing_ran(start: Start, zoo: Path)
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out) == (7, "")
     assert "Candidates" in error
-    assert error.splitlines()[-1].startswith("sqljury: none of 8")
+    assert error.splitlines()[-1].startswith("sqljury: none of 6")
 
 
 def test_the_package_is_a_command_too() -> None:
