@@ -91,7 +91,7 @@ def test_the_default_recipe_asks_for_four_queries_and_two_more_where_these_disag
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
     assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (3, True)]
     assert (len(found.candidates), found.agreement) == (4, 1.0)
-    model = FakeModel([COUNT, TALL, *[COUNT] * 4])
+    model = FakeModel([COUNT, [COUNT, TALL, TALL], [COUNT] * 2])
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
     assert len(found.candidates) == 6
     assert found.agreement is not None
