@@ -19,7 +19,7 @@ from pathlib import Path
 from sqljury.stages import confidence
 from sqljury.stages.select.base import representatives
 from sqljury.stages.select.consistency import agreed, choose, group
-from sqljury.stages.select.features import NONE, features
+from sqljury.stages.select.features import NONE, described, features
 from sqljury.stages.select.light import better, read
 from sqljury.train.replay import Replayed, replay_all
 from sqljury.types import Candidate, Choice
@@ -80,12 +80,12 @@ def after(candidates: Sequence[Candidate], question: Replayed) -> Written:
     index = choose(grouped)
     if index is None:
         return Written(len(candidates), 0.0, False, False)
-    voted = Choice(index, "consistency")
-    known = confidence.figures(grouped, voted, question.task)
-    sure = confidence.read().probability(known) if grouped[index].result.rows else 0.0
+    known = described(grouped, question.task)
+    figures = confidence.figures(grouped, Choice(index, "consistency"), question.task, known)
+    sure = confidence.read().probability(figures) if grouped[index].result.rows else 0.0
     weights, best = read(), representatives(grouped)
-    described = features(grouped, question.task, NONE, weights.sketch)
-    chosen = list(best.values())[better([weights.score(described[one]) for one in best], weights.margin)]
+    judged = features(grouped, question.task, NONE, weights.sketch, known)
+    chosen = list(best.values())[better([weights.score(judged[group_]) for group_ in best], weights.margin)]
     return Written(len(candidates), sure, agreed(candidates, 1.0, FIRST), grouped[chosen].sql in question.right)
 
 

@@ -21,8 +21,8 @@ from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.repair.hints import advise
-from sqljury.stages.select.consistency import agreed, choose, group
-from sqljury.types import Candidate, Choice, QueryFailure, Result, Task
+from sqljury.stages.select.consistency import agreed, group, votes
+from sqljury.types import Candidate, QueryFailure, Result, Task
 from sqljury.types.candidate import with_opinion
 
 ORDERS: Final = 1_000_000
@@ -166,7 +166,7 @@ def _is_sure(candidates: Sequence[Candidate], task: Task, context: Context) -> b
     A light judge's choice does not count: it is made once all are written.
     """
     grouped = group(candidates)
-    choice = Choice(choose(grouped), "consistency")
+    choice = votes(grouped, task, context)
     if choice.index is None or not grouped[choice.index].result.rows:
         return False
     wanted = max(context.recipe.stop.confidence, context.least or 0.0)
