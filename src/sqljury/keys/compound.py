@@ -45,15 +45,6 @@ def compound_keys(
     return [made for pair, made in found.items() if pair not in mutual | through]
 
 
-def implied(column: str, target: str, key: ForeignKey, chosen: dict[tuple[str, str], str]) -> bool:
-    """Whether a reference follows from ``key``: its column there refers to the same ``target``.
-
-    ``chosen`` has, by table and column, the table that each refers to.
-    """
-    beyond = dict(zip(key.columns, key.ref_columns, strict=True)).get(column)
-    return beyond is not None and chosen.get((key.ref_table, beyond)) == target
-
-
 def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tuple[str, ...], Table, tuple[str, ...]]]:
     """Tables with columns called like all columns of another table's compound key."""
     spelled: dict[str, dict[str, str]] = {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sqljury.keys import names
-from sqljury.keys.compound import compound_keys, implied
+from sqljury.keys.compound import compound_keys
 from sqljury.keys.pairs import Finder, Pair, Profiles
 from sqljury.keys.profile import Contained, TableProfile
 from sqljury.keys.score import WEIGHTS, evidence, probability
@@ -91,15 +91,16 @@ def infer(
 
 
 def _together(schema: Schema, profiles: Profiles, contained: Contained, chosen: Chosen) -> dict[str, list[ForeignKey]]:
-    """The keys of several columns by table; what follows from them is taken out of ``chosen``."""
-    targets = {name: pair.key.table.name for name, (_, pair) in chosen.items()}
+    """The keys of several columns by table; keys of one column to the same table are taken out of ``chosen``.
+
+    Those to other tables stay: claims on a policy's cover refer to the cover, and to the policy.
+    """
     by_table: dict[str, list[ForeignKey]] = defaultdict(list)
     for table, key in compound_keys(schema, profiles, contained, chosen.keys()):
         by_table[table.name].append(key)
         for column in key.columns:
-            name = table.name, column
-            if name in chosen and (targets[name] == key.ref_table or implied(column, targets[name], key, targets)):
-                del chosen[name]
+            if (table.name, column) in chosen and chosen[table.name, column][1].key.table.name == key.ref_table:
+                del chosen[table.name, column]
     return by_table
 
 
@@ -129,8 +130,22 @@ def with_best_name(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
 
 def _best(pairs: Sequence[Pair], weights: Sequence[float]) -> tuple[float, Pair] | None:
     """The most likely pair of a column, with its probability; of equal ones that to a table with names or titles."""
-    scored = [(probability(pair, best, weights), pair) for pair, best in with_best_name(pairs)]
+    scored = [(probability(pair, best, weights), pair) for pair, best in with_best_name(_likeliest_persons(pairs))]
     return max(scored, key=lambda item: (item[0], _has_title(item[1].key.table)), default=None)
+
+
+def _likeliest_persons(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs without those of persons among whom the column's would be found by chance.
+
+    ``approved_by`` may be one of 40 employees or of 300 customers by name, and the numbers 3, 17 and 38 are of both:
+    three of 300 customers are hardly all among the first 40. So of the tables of persons that hold all values the
+    smallest is meant.
+    """
+    complete = [pair for pair in pairs if pair.relation == "person" and pair.found == pair.looked_up > 0]
+    if not complete:
+        return list(pairs)
+    fewest = min(pair.key.seen.count for pair in complete)
+    return [pair for pair in pairs if pair.relation != "person" or (pair in complete and pair.key.seen.count == fewest)]
 
 
 def _has_title(table: Table) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from sqljury.language.words import words
-from sqljury.types import Schema
+from sqljury.types import Schema, Table
 
 RELATIONS: Final = (
     "owner",  # customer_id and customers.id, customers.customer_id
@@ -25,7 +25,7 @@ RELATIONS: Final = (
     "abbreviation",  # cust_id, dept_no
     "initials",  # oid, pid, po_id
     "parent",  # parent_id in the table itself
-    "person",  # manager_id and employees.id
+    "person",  # manager_id and employees.id, supplier_id and companies.id
     "plain",  # both are called id, code or name
 )
 """How a column's name relates to a key, the strongest relation first."""
@@ -37,17 +37,33 @@ _NOISE_WORDS: Final = """
 """
 _PERSON_WORDS: Final = """
     person people employee staff user member technician tech physician student teacher professor faculty worker agent
-    emp usr individual
+    emp usr individual consultant analyst lecturer doctor nurse colleague associate manager supervisor instructor coach
+    driver author
 """
 _ROLE_WORDS: Final = """
-    manager mgr supervisor supv sup boss head leader lead chief director owner author creator editor reviewer approver
-    assignee assigner reporter requester sender receiver recipient advisor adviser mentor instructor teacher coach
-    captain president principal operator responsible created updated modified approved assigned reported handled closed
-    sold served by rep representative salesperson buyer seller follower friend
+    manager mgr supervisor supv spv sup boss head leader lead chief director owner author creator editor reviewer
+    approver assignee assigner reporter requester sender receiver recipient advisor adviser mentor instructor teacher
+    coach captain president principal operator responsible created updated modified approved assigned reported handled
+    closed sold served by rep representative salesperson buyer byr seller follower friend inspector examiner auditor
+    handler doctor physician nurse surgeon prescriber assistant driver guard guarantor borrower lender holder payer
+    payee tenant landlord host guest recruiter consultant tutor guardian planner cashier clerk sponsor partner spouse
+    foreman trainer caretaker drv to
+"""
+_PARTY_WORDS: Final = "partner ptnr party company organization organisation firm business counterparty"
+_PARTY_ROLE_WORDS: Final = """
+    supplier supp vendor customer cust client manufacturer maker insurer carrier operator contractor subcontractor
+    dealer distributor wholesaler retailer agency landlord owner broker sponsor payer payee sender receiver recipient
+    buyer seller lender borrower
 """
 _OTHER_ROW_WORDS: Final = """
-    parent super previous prev next root predecessor successor ancestor original reply prereq into duplicate replaces
-    replaced superseded copied forked
+    parent super previous prev next root predecessor successor ancestor original reply prereq prerequisite into
+    duplicate replaces replaced superseded copied forked referred referrer referral
+"""
+_MEASURE_WORDS: Final = """
+    age year month day date time count quantity qty amount amt price cost total sum number rank position score point
+    rating rate grade level salary weight height width length size percent pct perc population capacity duration
+    distance lat latitude long longitude lng order sequence seq version floor round storey page volume season week hour
+    minute temperature balance budget revenue sale profit credit hrs phone fax zip postal stock stk
 """
 _NOT_IDENTIFIERS: Final = """
     paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
@@ -55,14 +71,14 @@ _NOT_IDENTIFIERS: Final = """
 """
 
 
-def _known(text: str) -> frozenset[str]:
-    """The words as ``tokens`` gives them."""
-    return frozenset(_bare(word) for word in text.split())
-
-
 def _bare(word: str) -> str:
     """The word without a final ``e``, since ``campuses`` and ``campus`` have to meet."""
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _known(text: str) -> frozenset[str]:
+    """The words as ``tokens`` gives them."""
+    return frozenset(_bare(word) for each in text.split() for word in words(each))
 
 
 IDENTIFIERS: Final = _known(_IDENTIFIER_WORDS)
@@ -72,7 +88,16 @@ _TITLES: Final = _known("name title")
 _NOISE: Final = _known(_NOISE_WORDS)
 """Words of table names that say nothing about what a row is."""
 
-_PERSONS, _ROLES, _UP = _known(_PERSON_WORDS), _known(_ROLE_WORDS), _known(_OTHER_ROW_WORDS)
+_PERSONS, _PARTIES, _UP = _known(_PERSON_WORDS), _known(_PARTY_WORDS), _known(_OTHER_ROW_WORDS)
+_ROLES, _PARTY_ROLES = _known(_ROLE_WORDS) | _PERSONS, _known(_PARTY_ROLE_WORDS)
+MEASURES: Final = _known(_MEASURE_WORDS)
+"""Words at the end of names of columns that measure, count or order something."""
+
+_FIRST_NAME: Final = re.compile(r"(first|fst|frst|given|fore?|f)(nam|nm)")
+_LAST_NAME: Final = re.compile(r"(last|lst|family|fam|sur|l)(nam|nm)")
+_ANY_NAME: Final = re.compile(r"(nam|nm|mail|login)$")
+_BIRTH: Final = _known("birth birthday birthdate dob born")
+_MOMENTS: Final = frozenset({"at", "on"})
 _GLUED: Final = re.compile(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)")
 _WORDS_IN_ID: Final = _known(_NOT_IDENTIFIERS)
 """Words that end like an identifier and are not one."""
@@ -143,6 +168,59 @@ def without_namespaces(schema: Schema) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """What the rows of a table are, as far as columns refer to them by name."""
+
+    words: Tokens
+    others: frozenset[Tokens] = frozenset()
+    """What other tables are called: ``ward_id`` is of ``wards``, not of ``ward_stays``, if there are both."""
+    persons: bool = False
+    """Whether a row is a person."""
+
+    def variants(self, key: Name) -> set[Tokens]:
+        """What one row may be called: its whole name, the last word or the first, and what its key is called."""
+        every = {self.words, self.words[-1:], self.words[:1], key.stem}
+        if key.glued:
+            every.add((*key.stem, key.glued))
+        return {variant for variant in every if variant and (variant == self.words or variant not in self.others)}
+
+    def is_headed(self, stem: Tokens, within: Entity | None) -> bool:
+        """Whether the stem is the last word of this name and of no other: ``order_id`` and ``customer_orders``.
+
+        The name of the column's own table, ``within``, may end with it too.
+        """
+        others = self.others - {within.words} if within else self.others
+        return stem == self.words[-1:] and not any(other[-1:] == stem for other in others)
+
+
+def entities(schema: Schema) -> dict[str, Entity]:
+    """By table what its rows are."""
+    called = {table: table_words(name) for table, name in without_namespaces(schema).items()}
+    return {
+        table.name: Entity(
+            called[table.name],
+            frozenset(name for other, name in called.items() if other != table.name),
+            _holds_persons(table, called[table.name]),
+        )
+        for table in schema.tables
+    }
+
+
+def _holds_persons(table: Table, called: Tokens) -> bool:
+    """Whether rows are persons: those of the name who have one themselves, or by columns that only persons have.
+
+    The latter are a first and a last name, or a day of birth. Of ``team_members`` with keys alone no row is a person.
+    """
+    listed = [tokens(column.name) for column in table.columns]
+    joined = ["".join(each) for each in listed]
+    if any(map(_FIRST_NAME.search, joined)) and any(map(_LAST_NAME.search, joined)):
+        return True
+    return any(_BIRTH & set(each) for each in listed) or (
+        bool(_PERSONS & set(called)) and any(map(_ANY_NAME.search, joined))
+    )
+
+
 def is_title(name: str) -> bool:
     """Whether a column is called a name or title of something."""
     end = column_name(name).end
@@ -155,14 +233,14 @@ def is_identifier(name: str) -> bool:
     return bool(end) and end not in _TITLES
 
 
-def ownership(table: str, column: str) -> int:
-    """How much a column is called like the key of its own table, from 0 to ``OWN``.
+def ownership(entity: Tokens, column: str) -> int:
+    """How much a column is called like the key of its own table, from 0 to ``OWN``; ``entity``: the table's words.
 
     Most for ``id``, ``code`` or ``customer_id`` of ``customers``, then ``building_id`` of ``apartment_buildings``,
     ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``, ``stu_id`` of ``student_details`` and of
     ``new_students``; 0 for others.
     """
-    name, entity = column_name(column), table_words(table)
+    name = column_name(column)
     if not name.end:
         return OWN if name.tokens == entity else 0
     stem = (*name.stem, name.glued) if name.glued else name.stem
@@ -180,56 +258,65 @@ def ownership(table: str, column: str) -> int:
     return 3 if len(entity) == 1 else 2 if _abbreviates(short, entity[:1]) else 1
 
 
-def relation(column: str, table: str, key: str, *, same_table: bool = False, identifies: bool = False) -> str:
-    """How ``column`` relates by name to ``key`` of ``table``, one of ``RELATIONS``; empty if it does not.
+def relation(column: str, entity: Entity, key: str, *, within: Entity | None = None, identifies: bool = False) -> str:
+    """How ``column`` relates by name to ``key`` of a table, one of ``RELATIONS``; empty if it does not.
 
-    ``identifies``: the key identifies the table's rows, whatever it is called.
+    ``entity`` is what the key's table is, ``within`` what the column's table is; ``identifies``: the key identifies the
+    rows, whatever it is called.
     """
-    child, parent, entity = column_name(column), column_name(key), table_words(table)
-    if child.joined == parent.joined and not same_table:
+    child, parent = column_name(column), column_name(key)
+    if child.joined == parent.joined and within is not entity:
         if not parent.stem and not parent.glued:
             return "plain" if parent.end and parent.end not in _TITLES else ""
-        return "owner" if ownership(table, key) else "same"
+        if ownership(entity.words, key):
+            return "owner"
+        return "same" if parent.tokens[-1] not in _MOMENTS else ""
     if not identifies and not _ends(child.tokens, parent.tokens):
         return ""
-    return _to_entity(child, parent, entity, same_table=same_table)
+    return _to_entity(child, parent, entity, within)
 
 
-def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -> str:
+def _to_entity(child: Name, parent: Name, entity: Entity, within: Entity | None) -> str:
     """The relation of a column to the key of what an ``entity`` is."""
+    same_table = within is entity
     stem = (*child.stem, child.glued) if child.glued else child.stem
     if not stem or (child.end in _TITLES and parent.end not in _TITLES):
         return ""
     sure = bool(child.end) and child.end not in _TITLES
-    named = _variants(entity, parent)
-    if not same_table and (stem in named or "".join(stem) == "".join(entity)):
-        return ("owner" if sure else "entity") if stem not in (entity[:1], entity[-1:]) or len(entity) == 1 else "part"
-    if any(len(stem) > len(variant) and _ends(stem, variant) for variant in named):
-        return "role" if sure else "role entity"
-    if sure and any(len(stem) > len(variant) and stem[: len(variant)] == variant for variant in named):
+    named = entity.variants(parent)
+    whole = "".join(stem) == "".join(entity.words)
+    if not same_table and (stem in named or whole):
+        is_part = not whole and len(entity.words) > 1 and stem in (entity.words[:1], entity.words[-1:])
+        if is_part and not entity.is_headed(stem, within):
+            return "part"
+        return "owner" if sure else "entity"
+    longer = [variant for variant in named if len(stem) > len(variant)]
+    if any(_ends(stem, variant) for variant in longer):
+        return "parent" if same_table else "role" if sure else "role entity"
+    if sure and not same_table and any(stem[: len(variant)] == variant for variant in longer):
         return "role"
     if parent.stem and len(child.tokens) > len(parent.tokens) and _ends(child.tokens, parent.tokens):
-        return "role"
+        return "parent" if same_table else "role"
     if same_table:
-        persons = bool(set(entity) & (_PERSONS | _ROLES))
-        return "parent" if set(stem) & (_UP | _ROLES if persons else _UP) else ""
-    how = _abbreviates("".join(stem), entity) or (_abbreviates(stem[-1], entity) if len(stem[-1]) > 2 else 0)
+        return "parent" if set(stem) & _UP else _of_person(stem, entity, sure=sure)
+    return _abbreviation(stem, entity, sure=sure) or _of_person(stem, entity, sure=sure)
+
+
+def _abbreviation(stem: Tokens, entity: Entity, *, sure: bool) -> str:
+    if stem[-1:] in entity.others or (not sure and stem[-1] in MEASURES):
+        return ""
+    how = _abbreviates("".join(stem), entity.words) or (
+        _abbreviates(stem[-1], entity.words) if len(stem[-1]) > 2 else 0
+    )
     if how and (sure or how > 1):
         return "abbreviation" if how > 1 else "initials"
-    role = set(stem) & _ROLES if sure else {stem[-1]} & _ROLES
-    return "person" if role and set(entity) & _PERSONS else ""
+    return ""
 
 
-def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
-    """What a row of a table may be called: its whole name, the last word or the first, and the key's own stem."""
-    variants = {entity, entity[-1:]}
-    if len(entity) > 1:
-        variants.add(entity[:1])
-    if parent.stem:
-        variants.add(parent.stem)
-    if parent.glued:
-        variants.add((*parent.stem, parent.glued))
-    return variants - {()}
+def _of_person(stem: Tokens, entity: Entity, *, sure: bool) -> str:
+    said = set(stem) if sure else {stem[-1]}
+    persons, parties = entity.persons and said & _ROLES, set(entity.words) & _PARTIES and said & _PARTY_ROLES
+    return "person" if persons or parties else ""
 
 
 def _run(stem: Tokens, entity: Tokens) -> bool:

@@ -89,19 +89,19 @@ class Owners:
     """Which columns are called like the key of their own table, and of no other table more."""
 
     def __init__(self, schema: Schema) -> None:
-        self.called = names.without_namespaces(schema)
+        self.entities = names.entities(schema)
         """What tables are compared by, by table."""
         self._most: dict[str, int] = defaultdict(int)
         for table in schema.tables:
-            called = self.called[table.name]
+            entity = self.entities[table.name].words
             for column in table.columns:
                 stem = _stem(column.name)
-                self._most[stem] = max(self._most[stem], names.ownership(called, column.name))
-            self._most["".join(names.table_words(called))] = names.OWN
+                self._most[stem] = max(self._most[stem], names.ownership(entity, column.name))
+            self._most["".join(entity)] = names.OWN
 
     def of(self, table: str, column: str) -> int:
         """``names.ownership``; 0 where another table owns the name more."""
-        ownership = names.ownership(self.called[table], column)
+        ownership = names.ownership(self.entities[table].words, column)
         stem = _stem(column)
         return ownership if not stem or ownership == self._most[stem] else 0
 
@@ -160,7 +160,7 @@ class Finder:
                 self._index(key)
 
     def _index(self, key: Key) -> None:
-        name, entity = names.column_name(key.column), names.table_words(self.owners.called[key.table.name])
+        name, entity = names.column_name(key.column), self.owners.entities[key.table.name].words
         self._by_column[name.joined].append(key)
         self._by_entity["".join(entity)].append(key)
         for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
@@ -205,9 +205,9 @@ class Finder:
                 continue
             how = names.relation(
                 column.name,
-                self.owners.called[key.table.name],
+                self.owners.entities[key.table.name],
                 key.column,
-                same_table=key.table is table,
+                within=self.owners.entities[table.name],
                 identifies=key.main or key.whole or key.ownership > 0,
             )
             if how:
@@ -223,12 +223,12 @@ class Finder:
         """Keys that the name of a column may abbreviate or that persons have; found once for each name."""
         tokens = names.column_name(column).tokens
         if tokens not in self._related:
-            called = self.owners.called
+            entities = self.owners.entities
             self._related[tokens] = [
                 key
                 for keys in self.keys.values()
                 for key in keys
-                if key.main and names.relation(column, called[key.table.name], key.column, identifies=True)
+                if key.main and names.relation(column, entities[key.table.name], key.column, identifies=True)
             ]
         return self._related[tokens]
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
-from sqljury.keys.names import is_identifier, ownership
+from sqljury.keys.names import is_identifier, ownership, table_words
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Column, Limits, Result, Row, Table
 
@@ -215,9 +215,10 @@ def _checked(
     """The profile of a table larger than the sample, with the columns that may be keys searched for duplicates."""
     order, sampled = [column.name for column in table.columns], seen.rows
     unique = [name for name in profiles if profiles[name].unique and profiles[name].count == sampled]
-    if any(ownership(table.name, name) for name in unique):  # names take long to compare, and it has a key
+    entity = table_words(table.name)
+    if any(ownership(entity, name) for name in unique):  # names take long to compare, and it has a key
         unique = [name for name in unique if is_identifier(name)]
-    unique.sort(key=lambda name: (-ownership(table.name, name), not is_identifier(name), order.index(name)))
+    unique.sort(key=lambda name: (-ownership(entity, name), not is_identifier(name), order.index(name)))
     known = {name: replace(profile, unique=None if profile.unique else False) for name, profile in profiles.items()}
     dialect, most, names = reader.db.dialect, reader.bounds.rows, unique[:_CHECKED]
     if not names:

@@ -15,15 +15,6 @@ from sqljury.keys.pairs import Pair
 from sqljury.keys.profile import TableProfile
 from sqljury.sql.text import remark
 
-_MEASURE_WORDS: Final = """
-    age year month day date time count quantity qty amount amt price cost total sum number rank position score point
-    rating rate grade level salary weight height width length size percent population capacity duration distance lat
-    latitude long longitude lng order sequence seq version floor round storey page volume season week hour minute
-    temperature balance budget revenue sale profit credit hrs phone fax zip postal
-"""
-_MEASURE: Final = frozenset(word for listed in _MEASURE_WORDS.split() for word in names.tokens(listed))
-"""Words at the end of names of columns that measure, count or order something."""
-
 
 def features(pair: Pair, best: bool) -> list[float]:
     """The numbers that the probability is computed from, in the order of ``FEATURES``.
@@ -51,12 +42,12 @@ def features(pair: Pair, best: bool) -> list[float]:
         float(pair.is_main),
         float(pair.is_main and not related),
         pair.ownership / names.OWN,
-        float(bool(name.tokens) and name.tokens[-1] in _MEASURE),
+        float(bool(name.tokens) and name.tokens[-1] in names.MEASURES),
         float(pair.key.main),
         pair.key.ownership / names.OWN,
         float(key_title),
         float(pair.seen.unique is True),
-        float(pair.key.table is pair.table and related != "parent"),
+        float(pair.key.table is pair.table and related not in ("parent", "person")),
         float(best),
         float(not related and pair.seen.low is not None),
     ]
@@ -130,7 +121,7 @@ _RELATION_TEXTS: Final = {
     "same": "both columns are called {column}",
     "abbreviation": "the name {column} abbreviates {table}",
     "initials": "the name {column} has the initials of {table}",
-    "person": "{column} is a role of persons, and {table} holds persons",
+    "person": "{column} is a role of persons or firms, and {table} holds such",
     "parent": "the name {column} points to another row of {table}",
     "plain": "both columns are called {column}",
 }

@@ -58,7 +58,13 @@ def _make_fraction(node: exp.Expr) -> None:
 
 
 def _truncated_on_purpose(node: exp.Expr) -> bool:
-    """Within GROUP BY or as one of its keys, within a cast to a whole number, or multiplied by its divisor again."""
+    """Whether the rest is left out as meant.
+
+    So it is within GROUP BY or as one of its keys, within a cast to a whole number, multiplied by its divisor again, or
+    where digits are taken apart: ``day / 10000 = 2024``, ``time / 100 * 60 + time % 100``.
+    """
+    if _takes_digits(node):
+        return True
     above = node.parent
     while above is not None and not isinstance(above, exp.Query):
         if isinstance(above, exp.Group | exp.Floor | exp.Ceil | exp.IntDiv | exp.Mod | exp.Trunc):
@@ -79,6 +85,22 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
     names = {item.alias.lower(), item.unalias().sql().lower()} - {""}
     ordinals = [str(at) for at, output in enumerate(select.selects, 1) if output is item]
     return any(key in names or key in ordinals for key in keys)
+
+
+def _takes_digits(node: exp.Expr) -> bool:
+    """Whether a column divided by a constant is compared with a whole number, or its rest is used beside."""
+    top, divisor = node.this.unnest(), node.expression.unnest()
+    if not isinstance(top, exp.Column) or not isinstance(divisor, exp.Literal):
+        return False
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    if isinstance(above, exp.EQ | exp.In | exp.Between):
+        constants = [each for each in above.find_all(exp.Literal) if each is not divisor]
+        return bool(constants) and all(not each.is_string and each.name.isdigit() for each in constants)
+    select = node.parent_select
+    rests = select.find_all(exp.Mod) if select is not None else ()
+    return any(rest.this.unnest() == top and rest.expression.unnest() == divisor for rest in rests)
 
 
 def _converts(node: exp.Expr) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqljury.language.cues import ranked
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held, is_date
+from sqljury.sql.meaning.base import Asked, Change, held, holds_days
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
@@ -62,7 +62,8 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
     if column is None:
         return None
     named = set(words(column.column.name))
-    age, dates, rank = bool(named & _AGES), bool(named & _DATES) or is_date(column.column.type), bool(named & _RANKS)
+    age, rank = bool(named & _AGES), bool(named & _RANKS)
+    dates = bool(named & _DATES) or holds_days(column, asked.data)
     if rank or (age and dates):
         return None
     if word in ("oldest", "youngest"):
