@@ -2,12 +2,13 @@
 
     python benchmarks/meaning.py runs/train_light --data ../shared/spider --out runs/meaning.jsonl
     python benchmarks/meaning.py --gold --data ../shared/spider --out runs/meaning_gold.jsonl
+    python benchmarks/meaning.py --gold --data runs/business --out runs/meaning_business.jsonl
     python benchmarks/meaning.py --report runs/meaning.jsonl
 
 The candidates of a run are taken as they were written and as they were repaired there, each different query once. No
 model is asked. A line for every rewrite and every remark goes to --out; --report prints the counts by rule and the
-queries whose verdict changes. With --gold the gold queries of the training split take the place of candidates: each
-rewrite of one is a false alarm, or an error in gold.
+queries whose verdict changes. With --gold the gold queries of the training split, or of questions.jsonl in --data, take
+the place of candidates: each rewrite of one is a false alarm, or an error in gold.
 """
 
 from __future__ import annotations
@@ -105,16 +106,22 @@ def of_run(run: Path) -> list[dict[str, Any]]:
 
 
 def of_gold(data: Path) -> list[dict[str, Any]]:
-    """The questions of the training split, each with its gold query as the only candidate."""
+    """The questions of a folder, each with its gold query as the only candidate."""
+    own = data / "questions.jsonl"
+    if own.is_file():
+        lines = [json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()]
+        listed = [{**line, "query": line["sql"]} for line in lines]
+    else:
+        listed = json.loads((data / "train.json").read_text(encoding="utf-8"))
     return [
         {
+            **one,
             "id": f"train-{number:04}",
             "gold": one["query"],
             "sql": one["query"],
             "candidates": [{"sql": one["query"], "fixes": ()}],
-            **one,
         }
-        for number, one in enumerate(json.loads((data / "train.json").read_text(encoding="utf-8")))
+        for number, one in enumerate(listed)
     ]
 
 
