@@ -16,13 +16,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import Scope, traverse_scope
-
 from sqljury.db.connect import connect
 from sqljury.keys import known_schema
+from sqljury.sql.equated import key_columns
+from sqljury.sql.parse import parse_one
+from sqljury.sql.resolve import owner
 from sqljury.types import Schema, Table
 
 Place = tuple[str, str]
@@ -30,29 +28,13 @@ Place = tuple[str, str]
 
 
 def equated(sql: str, schema: Schema) -> Iterator[tuple[Place, Place]]:
-    """The pairs of columns that a query sets equal, each in both directions; none of one that cannot be read."""
-    columns = {table.name: {column.name: column.type or "TEXT" for column in table.columns} for table in schema.tables}
-    try:
-        tree = qualify(parse_one(sql, read="sqlite"), schema=columns, dialect="sqlite", quote_identifiers=False)
-    except SqlglotError:
-        return
-    for scope in traverse_scope(tree):
-        for equal in scope.find_all(exp.EQ):
-            sides = [_place(side, scope) for side in (equal.this, equal.expression)]
-            if sides[0] and sides[1]:
-                yield sides[0], sides[1]
-                yield sides[1], sides[0]
-
-
-def _place(side: exp.Expression, scope: Scope | None) -> Place | None:
-    if not isinstance(side, exp.Column):
-        return None
-    while scope is not None:
-        source = scope.sources.get(side.table)
-        if source is not None:
-            return (source.name.lower(), side.name.lower()) if isinstance(source, exp.Table) else None
-        scope = scope.parent
-    return None
+    """The pairs of columns of two tables that a query sets equal, each in both directions."""
+    for left, right in key_columns(parse_one(sql, schema.dialect)):
+        here, there = owner(left, schema), owner(right, schema)
+        if here is not None and there is not None:
+            places = (here[1].name.lower(), left.name.lower()), (there[1].name.lower(), right.name.lower())
+            yield places
+            yield places[::-1]
 
 
 def identifying(table: Table) -> set[str]:

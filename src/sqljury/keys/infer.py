@@ -141,11 +141,18 @@ def _likeliest_persons(pairs: Sequence[Pair]) -> list[Pair]:
     three of 300 customers are hardly all among the first 40. So of the tables of persons that hold all values the
     smallest is meant.
     """
-    complete = [pair for pair in pairs if pair.relation == "person" and pair.found == pair.looked_up > 0]
+    complete = [pair.key.seen.count for pair in pairs if _is_of_persons(pair)]
     if not complete:
         return list(pairs)
-    fewest = min(pair.key.seen.count for pair in complete)
-    return [pair for pair in pairs if pair.relation != "person" or (pair in complete and pair.key.seen.count == fewest)]
+    fewest = min(complete)
+    return [
+        pair for pair in pairs if pair.relation != "person" or (_is_of_persons(pair) and pair.key.seen.count == fewest)
+    ]
+
+
+def _is_of_persons(pair: Pair) -> bool:
+    """Whether a role of persons leads to a table that holds all its values."""
+    return pair.relation == "person" and pair.found == pair.looked_up > 0
 
 
 def _has_title(table: Table) -> bool:

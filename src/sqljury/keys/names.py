@@ -7,8 +7,9 @@ of ``employees``. A relation is one of ``RELATIONS``; what each is worth, ``scor
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -78,7 +79,7 @@ def _bare(word: str) -> str:
 
 def _known(text: str) -> frozenset[str]:
     """The words as ``tokens`` gives them."""
-    return frozenset(_bare(word) for each in text.split() for word in words(each))
+    return frozenset(map(_bare, words(text)))
 
 
 IDENTIFIERS: Final = _known(_IDENTIFIER_WORDS)
@@ -168,41 +169,53 @@ def without_namespaces(schema: Schema) -> dict[str, str]:
     }
 
 
+Heads = Mapping[str, Counter[Tokens]]
+"""By last word the names of the tables that end with it, and how many tables are called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What the rows of a table are, as far as columns refer to them by name."""
+    """What the rows of a table are, as far as columns refer to them by name.
+
+    ``heads``, which all tables of a schema share, tells what else is called like it: ``ward_id`` is of ``wards``, not
+    of ``ward_stays``, if there are both.
+    """
 
     words: Tokens
-    others: frozenset[Tokens] = frozenset()
-    """What other tables are called: ``ward_id`` is of ``wards``, not of ``ward_stays``, if there are both."""
     persons: bool = False
     """Whether a row is a person."""
+    heads: Heads = field(default_factory=dict, repr=False, compare=False)
+
+    def is_other(self, name: Tokens) -> bool:
+        """Whether this is what another table is called."""
+        return name != self.words and name in self.heads.get(name[-1], ())
 
     def variants(self, key: Name) -> set[Tokens]:
         """What one row may be called: its whole name, the last word or the first, and what its key is called."""
         every = {self.words, self.words[-1:], self.words[:1], key.stem}
         if key.glued:
             every.add((*key.stem, key.glued))
-        return {variant for variant in every if variant and (variant == self.words or variant not in self.others)}
+        return {variant for variant in every if variant and not self.is_other(variant)}
 
     def is_headed(self, stem: Tokens, within: Entity | None) -> bool:
         """Whether the stem is the last word of this name and of no other: ``order_id`` and ``customer_orders``.
 
         The name of the column's own table, ``within``, may end with it too.
         """
-        others = self.others - {within.words} if within else self.others
-        return stem == self.words[-1:] and not any(other[-1:] == stem for other in others)
+        if stem != self.words[-1:]:
+            return False
+        tables = self.heads.get(stem[0], Counter()).items()
+        return not any(count > (name == self.words) for name, count in tables if within is None or name != within.words)
 
 
 def entities(schema: Schema) -> dict[str, Entity]:
     """By table what its rows are."""
     called = {table: table_words(name) for table, name in without_namespaces(schema).items()}
+    heads: dict[str, Counter[Tokens]] = defaultdict(Counter)
+    for name in called.values():
+        heads[name[-1]][name] += 1
     return {
-        table.name: Entity(
-            called[table.name],
-            frozenset(name for other, name in called.items() if other != table.name),
-            _holds_persons(table, called[table.name]),
-        )
+        table.name: Entity(called[table.name], _holds_persons(table, called[table.name]), heads)
         for table in schema.tables
     }
 
@@ -303,7 +316,7 @@ def _to_entity(child: Name, parent: Name, entity: Entity, within: Entity | None)
 
 
 def _abbreviation(stem: Tokens, entity: Entity, *, sure: bool) -> str:
-    if stem[-1:] in entity.others or (not sure and stem[-1] in MEASURES):
+    if entity.is_other(stem[-1:]) or (not sure and stem[-1] in MEASURES):
         return ""
     how = _abbreviates("".join(stem), entity.words) or (
         _abbreviates(stem[-1], entity.words) if len(stem[-1]) > 2 else 0
@@ -314,8 +327,9 @@ def _abbreviation(stem: Tokens, entity: Entity, *, sure: bool) -> str:
 
 
 def _of_person(stem: Tokens, entity: Entity, *, sure: bool) -> str:
-    said = set(stem) if sure else {stem[-1]}
-    persons, parties = entity.persons and said & _ROLES, set(entity.words) & _PARTIES and said & _PARTY_ROLES
+    role = set(stem) if sure else {stem[-1]}
+    persons = entity.persons and role & _ROLES
+    parties = set(entity.words) & _PARTIES and role & _PARTY_ROLES
     return "person" if persons or parties else ""
 
 
