@@ -138,6 +138,37 @@ def test_declared_keys_stay_alone(tmp_path: Path) -> None:
         assert known_schema(db) == introspect(db)
 
 
+def test_half_of_the_keys_declared(tmp_path: Path) -> None:
+    path = tmp_path / "half.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE teams (teamId INTEGER PRIMARY KEY, name TEXT, leaderId INTEGER)")
+        connection.execute(
+            "CREATE TABLE employees (employeeId INTEGER PRIMARY KEY, firstName TEXT, lastName TEXT, "
+            "teamId INTEGER REFERENCES teams)"
+        )
+        connection.execute(
+            "CREATE TABLE jobs (jobId INTEGER PRIMARY KEY, teamId INTEGER REFERENCES teams, mechanicId INTEGER, "
+            "approvedById INTEGER, doneOn TEXT)"
+        )
+        staff = [100 + 3 * n for n in range(40)]
+        connection.executemany("INSERT INTO teams VALUES (?, ?, ?)", [(n, f"Team {n}", staff[n]) for n in range(1, 9)])
+        connection.executemany(
+            "INSERT INTO employees VALUES (?, ?, ?, ?)",
+            [(key, f"Given {key}", f"Family {key}", 1 + n % 8) for n, key in enumerate(staff)],
+        )
+        connection.executemany(
+            "INSERT INTO jobs VALUES (?, ?, ?, ?, ?)",
+            [(n, 1 + n % 8, staff[n % 40], staff[n * 7 % 40], "2025-01-01") for n in range(200)],
+        )
+    connection.close()
+    with connect(str(path)) as db:
+        assert references(known_schema(db)) == {
+            "teams.leaderId": "employees.employeeId",
+            "jobs.mechanicId": "employees.employeeId",
+            "jobs.approvedById": "employees.employeeId",
+        }
+
+
 def test_cancel_and_nothing_written(shop: Path) -> None:
     before, stop = shop.read_bytes(), threading.Event()
     with connect(str(shop)) as db:

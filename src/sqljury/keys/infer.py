@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sqljury.keys import names
 from sqljury.keys.compound import compound_keys
-from sqljury.keys.pairs import Finder, Pair, Profiles
+from sqljury.keys.pairs import Finder, Key, Pair, Profiles
 from sqljury.keys.profile import Contained, TableProfile
 from sqljury.keys.score import WEIGHTS, evidence, probability
 from sqljury.types import Column, ForeignKey, Schema, Table
@@ -18,7 +18,7 @@ LEAST: Final = 0.45
 """A less likely key is not shown."""
 
 LEAST_BESIDE: Final = 0.9
-"""The same for a database that declares most of its keys: what it does not declare is rarely one."""
+"""The same for a database that declares its keys: what it does not declare is rarely one."""
 
 _UNREAD: Final = TableProfile()
 _ORDER: Final = (*names.RELATIONS, "")
@@ -36,10 +36,13 @@ class Inferred(NamedTuple):
 
 
 def declares(schema: Schema) -> bool:
-    """Whether the database declares its keys: half of its tables have a foreign key or are referred to by one."""
-    within = {table.name for table in schema.tables if table.foreign_keys}
-    within |= {key.ref_table for table in schema.tables for key in table.foreign_keys}
-    return len(within) * 2 >= len(schema.tables) and bool(within)
+    """Whether the database declares its keys: two for each identifier that names a table and is not declared.
+
+    A database that was built over years may declare half of its keys only, and the other half are as good.
+    """
+    declared = sum(len(key.columns) for table in schema.tables for key in table.foreign_keys)
+    undeclared = sum(names.is_identifier(column.name) for _, column, _ in _undeclared(schema))
+    return declared > 0 and declared >= 2 * undeclared
 
 
 def worth_reading(schema: Schema) -> list[Table]:
@@ -47,12 +50,22 @@ def worth_reading(schema: Schema) -> list[Table]:
     tables = [table for table in schema.tables if not table.is_view]
     if not declares(schema):
         return tables
-    finder, wanted = Finder(schema, {}), {table.name for table in tables if not table.primary_key}
-    for table in tables:
-        for column in _free(table):
-            for pair in finder.of(table, column):
-                wanted |= {table.name, pair.key.table.name}
+    wanted = {table.name for table in tables if not table.primary_key}
+    for table, _, keys in _undeclared(schema):
+        wanted |= {table.name, *(key.table.name for key in keys)}
     return [table for table in tables if table.name in wanted]
+
+
+def _undeclared(schema: Schema) -> list[tuple[Table, Column, list[Key]]]:
+    """The columns that refer to another row by name and have no declared key, with the keys that they may mean."""
+    finder = Finder(schema, {})
+    named = (
+        (table, column, finder.named(table, column))
+        for table in schema.tables
+        if not table.is_view
+        for column in _free(table)
+    )
+    return [found for found in named if found[2]]
 
 
 def infer(

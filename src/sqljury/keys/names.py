@@ -48,7 +48,10 @@ _ROLE_WORDS: Final = """
     closed sold served by rep representative salesperson buyer byr seller follower friend inspector examiner auditor
     handler doctor physician nurse surgeon prescriber assistant driver guard guarantor borrower lender holder payer
     payee tenant landlord host guest recruiter consultant tutor guardian planner cashier clerk sponsor partner spouse
-    foreman trainer caretaker drv to
+    foreman trainer caretaker drv to mechanic engineer pilot chef cook waiter judge referee umpire curator restorer
+    conservator guide journalist translator photographer designer developer tester architect lawyer attorney counsel
+    paralegal secretary accountant bookkeeper officer deputy therapist dentist veterinarian vet midwife carer
+    pharmacist scorer clinician interviewer organiser organizer dispatcher
 """
 _PARTY_WORDS: Final = "partner ptnr party company organization organisation firm business counterparty"
 _PARTY_ROLE_WORDS: Final = """

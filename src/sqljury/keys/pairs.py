@@ -190,6 +190,17 @@ class Finder:
                 pairs.append(pair)
         return pairs
 
+    def named(self, table: Table, column: Column) -> list[Key]:
+        """The keys that a column refers to by its name, whatever its values are."""
+        is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
+        ownership = self.owners.of(table.name, column.name)
+        pairs = (
+            Pair(table, column, _NOTHING, key, relation, is_main=is_main, ownership=ownership)
+            for key, relation in self._candidates(table, column, _NOTHING)
+            if relation in _BY_NAME
+        )
+        return [pair.key for pair in pairs if not _is_own_key(pair)]
+
     def _candidates(self, table: Table, column: Column, seen: ColumnProfile) -> list[tuple[Key, str]]:
         name = names.column_name(column.name)
         near = [*_few(self._by_column.get(name.joined, ()))]
@@ -262,6 +273,9 @@ class Finder:
 
 _BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
 """Relations that say enough where there are no values."""
+
+_BY_NAME: Final = _BY_NAME_ALONE | {"part", "parent", "person"}
+"""Relations that make it worth looking at the values."""
 
 
 def _is_own_key(pair: Pair) -> bool:
