@@ -281,6 +281,49 @@ def test_the_right_query_is_not_suspected(case: Case, file: Path) -> None:
     assert suspected == []
 
 
+@pytest.mark.parametrize(
+    ("check", "question", "sql"),
+    [
+        (
+            "number",
+            "Which visits cost more than 50 euros? Id and price in euros.",
+            "SELECT id, price / 100.0 FROM visit WHERE price > 5000",
+        ),
+        ("number", "Which visits were in 2020?", "SELECT id FROM visit WHERE year BETWEEN 20200101 AND 20201231"),
+        (
+            "number",
+            "How many visits were there in 2019, 2020 and 2021 together, in thousands to one decimal?",
+            "SELECT ROUND(COUNT(*) / 1000.0, 1) FROM visit WHERE year BETWEEN 2019 AND 2021",
+        ),
+        (
+            "no-join-condition",
+            "For each kennel, how many pets were born within 30 years of its opening?",
+            "SELECT k.name, COUNT(*) FROM kennel AS k JOIN pet AS p ON p.year BETWEEN k.year AND k.year + 30 GROUP BY 1",
+        ),
+        (
+            "no-join-condition",
+            "What do all visits cost, and how many pets are there?",
+            "SELECT v.cost, p.pets FROM (SELECT SUM(price) AS cost FROM visit) AS v "
+            "CROSS JOIN (SELECT COUNT(*) AS pets FROM pet) AS p",
+        ),
+        (
+            "superlative",
+            "The first visit of each pet: pet and price, largest price first.",
+            "SELECT pet_id, price FROM visit AS v WHERE id = (SELECT MIN(id) FROM visit WHERE pet_id = v.pet_id) "
+            "ORDER BY price DESC",
+        ),
+    ],
+)
+def test_units_dates_and_orders_are_no_faults(check: str, question: str, sql: str, file: Path) -> None:
+    assert check not in found(file, question, sql)
+
+
+def test_two_subqueries_of_many_rows_need_a_condition(file: Path) -> None:
+    many = "(SELECT pet_id, SUM(price) AS cost FROM visit GROUP BY pet_id) AS v"
+    sql = f"SELECT p.id, v.cost FROM pet AS p CROSS JOIN {many}"
+    assert "no-join-condition" in found(file, "What did the visits of each pet cost?", sql)
+
+
 def test_a_second_spelling_in_the_column_is_told(tmp_path: Path) -> None:
     path = tmp_path / "days.sqlite"
     with sqlite3.connect(path) as connection:

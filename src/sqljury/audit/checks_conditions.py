@@ -17,7 +17,9 @@ from sqljury.types import Table
 
 _HIGH: Final = re.compile(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
 _LOW: Final = re.compile(rf"\b(?<!\bat )(least|{LOWEST})\b")
-_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|found|built")
+_ORDER: Final = re.compile(r"[,;:(][^,;:.()]*\bfirst\b")
+"""An order at the end of a question, which asks for no single row: "name and amount, largest shortfall first"."""
+_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|since|found|built")
 """Columns whose lowest value may be the highest in meaning, such as ranks."""
 _DOWN: Final = re.compile(
     r"\b(descending|decreasing|desc\b|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
@@ -50,7 +52,7 @@ def superlative(subject: Subject) -> Iterator[Finding]:
     """The question asks for the most and the query takes the least, or the other way round."""
     if subject.tree is None:
         return
-    text = subject.question.lower()
+    text = _ORDER.sub("", subject.question.lower())
     high, low = _HIGH.search(text), _LOW.search(text)
     if bool(high) == bool(low):
         return
@@ -182,9 +184,12 @@ def without_condition(subject: Subject) -> Iterator[Finding]:
 
 
 def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
-    """The aliases that are connected to the first one by comparisons of columns, directly or through others."""
+    """The aliases that are connected to the first one by comparisons of columns, directly or through others.
+
+    A subquery of a single row needs no condition.
+    """
     pairs = []
-    for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like):
+    for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between):
         aliases = set()
         for column in node.find_all(exp.Column):
             if column.table:
@@ -194,10 +199,21 @@ def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
             else:
                 return set(names)  # it may be of any of them
         pairs.append(aliases & set(names))
-    tied = {names[0]}
+    single = {item.alias_or_name.lower() for item in from_items(select) if _is_one_row(item)}
+    tied = {next((name for name in names if name not in single), names[0])} | single
     for _ in names:
         tied |= {name for pair in pairs if pair & tied for name in pair}
     return tied
+
+
+def _is_one_row(item: exp.Expr) -> bool:
+    """Whether a part of FROM is a subquery that only aggregates."""
+    inner = item.this if isinstance(item, exp.Subquery) else None
+    return (
+        isinstance(inner, exp.Select)
+        and inner.args.get("group") is None
+        and all(term.find(exp.AggFunc) is not None and not term.find(exp.Window) for term in inner.expressions)
+    )
 
 
 def unrelated(subject: Subject) -> Iterator[Finding]:

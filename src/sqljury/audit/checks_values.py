@@ -23,6 +23,9 @@ _NUMERALS: Final[dict[str, int]] = {
     **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
 }
 _QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
+_YEARS: Final = range(1900, 2100)
+_DAY: Final = re.compile(r"(?P<year>(?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?")
+"""A day or a month that is kept as a number: 20240131, 202401."""
 _CLOSE: Final = 0.85
 _NUMBER_TEXT: Final = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
 _UNSORTED: Final = re.compile(
@@ -64,22 +67,38 @@ def numbers(subject: Subject) -> Iterator[Finding]:
         return
     asked = {float(text.replace(",", "")) for text in _NUMBER.findall(subject.question)}
     spelled = {float(_NUMERALS[word]) for word in subject.words if word in _NUMERALS}
-    written: dict[float, exp.Literal] = {}
-    texts = " ".join(literal.name for literal in subject.tree.find_all(exp.Literal) if literal.is_string)
-    for literal in subject.tree.find_all(exp.Literal):
-        if not literal.is_string:
-            written[float(literal.this)] = literal
+    literals = list(subject.tree.find_all(exp.Literal))
+    written = {float(literal.this): literal for literal in literals if not literal.is_string}
+    texts = " ".join(literal.name for literal in literals if literal.is_string)
     in_texts = {float(text.replace(",", "")) for text in re.findall(r"\d+(?:\.\d+)?", texts)}
-    near = {value + step for value in written for step in (-1, 0, 1)} | in_texts
+    said = {reading for value in written for reading in _readings(value)} | in_texts
     unasked = [
         literal
         for value, literal in written.items()
-        if value > 1 and not {value - 1, value, value + 1} & (asked | spelled)
+        if value > 1 and not _is_factor(literal) and not _readings(value) & (asked | spelled)
     ]
-    unused = sorted(value for value in asked if value not in near and f"{value:g}" not in texts)
+    years = {value for value in said if value in _YEARS}
+    unused = sorted(
+        value
+        for value in asked
+        if value not in said
+        and f"{value:g}" not in texts
+        and not (value in _YEARS and years and min(years) < value < max(years))
+    )
     if unasked and unused:
         evidence = f"the question has {unused[0]:g}, which the query lacks; the query has {unasked[0].this}"
         yield Finding("wrong value", "number", 0.8, shown(unasked[0].parent or unasked[0]), evidence)
+
+
+def _readings(value: float) -> set[float]:
+    """What a question may say for a number of a query: it, its neighbours, it in another unit, the year of a date."""
+    day = _DAY.fullmatch(f"{value:.0f}")
+    return {value - 1, value, value + 1, value / 100, value / 1000} | ({float(day["year"])} if day else set())
+
+
+def _is_factor(literal: exp.Literal) -> bool:
+    """Whether a number converts a unit, as in ``cents / 100.0``, or is of digits to round to."""
+    return isinstance(literal.parent, exp.Mul | exp.Div | exp.Round)
 
 
 def quoted(subject: Subject) -> Iterator[Finding]:
