@@ -189,7 +189,7 @@ def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
     A subquery of a single row needs no condition.
     """
     pairs = []
-    for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between):
+    for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between, exp.In):
         aliases = set()
         for column in node.find_all(exp.Column):
             if column.table:
