@@ -67,6 +67,53 @@ def test_columns_have_the_codes_of_the_group_that_their_names_share(file: Path) 
     assert codes.columns_of("trf_hdr", "trf_nm", "gas") == []
 
 
+def of(path: Path, script: str) -> dict[str, dict[str, str]]:
+    """The explained columns of a database that a script makes, as ``table.column`` and what its codes mean."""
+    with sqlite3.connect(path) as connection:
+        connection.executescript(script)
+    connection.close()
+    return {f"{table}.{column}": dict(meant) for (table, column), meant in found(path).columns.items()}
+
+
+CODES = (
+    "INSERT INTO code_values VALUES ('CALL_STATUS', 'DP', 'departed', 1), ('CALL_STATUS', 'CX', 'cancelled', 2), "
+    "('PAY_MTH', 'BT', 'bank transfer', 1), ('PAY_MTH', 'CC', 'card', 2), ('PAY_MTH', 'CA', 'cash', 3), "
+    "('invoice', 'O', 'open', 1), ('invoice', 'P', 'paid', 2);"
+)
+
+
+@pytest.mark.parametrize("key", ["", ", id INTEGER PRIMARY KEY"])
+def test_a_column_of_order_and_a_key_of_its_own_hide_no_table_of_codes(tmp_path: Path, key: str) -> None:
+    insert = CODES.replace("code_values", "code_values (code_group, code, meaning, sort_no)")
+    codes = of(
+        tmp_path / "codes.db",
+        f"CREATE TABLE code_values (code_group TEXT, code TEXT, meaning TEXT, sort_no INTEGER{key});{insert}"
+        "CREATE TABLE storage_tariffs (tariff_id INTEGER PRIMARY KEY, rate NUMERIC);"
+        "INSERT INTO storage_tariffs VALUES (1, 5), (2, 6), (3, 7);"
+        "CREATE TABLE vessel_calls (call_id INTEGER, call_status TEXT);"
+        "INSERT INTO vessel_calls VALUES (1, 'DP'), (2, 'DP');"
+        "CREATE TABLE receipts (receipt_id INTEGER, how TEXT);"
+        "INSERT INTO receipts VALUES (1, 'BT'), (2, 'CC'), (3, 'CA'), (4, NULL);"
+        "CREATE TABLE invoice (invoice_id INTEGER, state TEXT, note TEXT);"
+        "INSERT INTO invoice VALUES (1, 'O', 'late'), (2, 'P', NULL);",
+    )
+    assert codes == {
+        "vessel_calls.call_status": {"DP": "departed", "CX": "cancelled"},  # one code, but the name of the group
+        "receipts.how": {"BT": "bank transfer", "CC": "card", "CA": "cash"},  # all codes of the group
+        "invoice.state": {"O": "open", "P": "paid"},  # the group is called like the table
+    }
+
+
+def test_of_two_columns_neither_has_the_codes_of_their_table(tmp_path: Path) -> None:
+    codes = of(
+        tmp_path / "codes.db",
+        f"CREATE TABLE code_values (code_group TEXT, code TEXT, meaning TEXT, sort_no INTEGER);{CODES}"
+        "CREATE TABLE invoice (invoice_id INTEGER, first TEXT, last TEXT);"
+        "INSERT INTO invoice VALUES (1, 'O', 'P'), (2, 'P', 'O');",
+    )
+    assert codes == {}
+
+
 def test_a_value_that_the_group_lacks_is_no_code_of_it(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("INSERT INTO trf_hdr VALUES ('S1', 'Steam', 'S', NULL)")

@@ -69,6 +69,7 @@ _MEASURE_WORDS: Final = """
     distance lat latitude long longitude lng order sequence seq version floor round storey page volume season week hour
     minute temperature balance budget revenue sale profit credit hrs phone fax zip postal stock stk
 """
+_ORDER_WORDS: Final = "sort seq sequence row page version"
 _NOT_IDENTIFIERS: Final = """
     paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
     volcano domino monkey turkey hockey jockey money barcode
@@ -94,7 +95,10 @@ _NOISE: Final = _known(_NOISE_WORDS)
 
 _PERSONS, _PARTIES, _UP = _known(_PERSON_WORDS), _known(_PARTY_WORDS), _known(_OTHER_ROW_WORDS)
 _ROLES, _PARTY_ROLES = _known(_ROLE_WORDS) | _PERSONS, _known(_PARTY_ROLE_WORDS)
-MEASURES: Final = _known(_MEASURE_WORDS)
+_NO_THINGS: Final = _known(_ORDER_WORDS)
+"""Words that abbreviate nothing before a number: ``sort_no``."""
+
+MEASURES: Final = _known(_MEASURE_WORDS) | _NO_THINGS
 """Words at the end of names of columns that measure, count or order something."""
 
 _FIRST_NAME: Final = re.compile(r"(first|fst|frst|given|fore?|f)(nam|nm)")
@@ -319,7 +323,7 @@ def _to_entity(child: Name, parent: Name, entity: Entity, within: Entity | None)
 
 
 def _abbreviation(stem: Tokens, entity: Entity, *, sure: bool) -> str:
-    if entity.is_other(stem[-1:]) or (not sure and stem[-1] in MEASURES):
+    if entity.is_other(stem[-1:]) or stem[-1] in (_NO_THINGS if sure else MEASURES):
         return ""
     how = _abbreviates("".join(stem), entity.words) or (
         _abbreviates(stem[-1], entity.words) if len(stem[-1]) > 2 else 0

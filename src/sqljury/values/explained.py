@@ -2,7 +2,8 @@
 
 Older systems keep one table of all codes: a group (``UTIL``), a code (``G``) and its text (``gas``), without a key to
 the columns that hold the codes (``tariffs.util_cd``). Such a column is recognised by its values, all of which the
-group has, and by its name, which shares the group's words.
+group has, and by its name, which shares the group's words, or one of them if no other group has all the values. Where
+the values are all of the group's, the name need not say anything.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from sqljury.values.spelling import abbreviates
 MOST_ROWS: Final = 2_000
 MOST_COLUMNS: Final = 8
 """A table of codes has no more rows and columns than these."""
-READ_ROWS: Final = 200
+READ_ROWS: Final = 1_000
 """Rows of every other table in which the codes of its columns are looked at."""
 CODE_CHARS: Final = 12
 LEAST_GROUPS: Final = 2
 LEAST_CODES: Final = 2
-"""The fewest different codes of a column: a single one may be in a group by chance."""
+"""The fewest different codes of a column: a single one may be in a group by chance, unless both have one name."""
+_CALLED: Final = frozenset(
+    words("code cd cod lookup lkp lu domain reference ref enum list value val param parameter option dictionary dict")
+)
+"""Words in the names of tables of codes, by which one with a key of its own is told from a table of things."""
 
 Codes = Mapping[tuple[str, str], Mapping[str, str]]
 """By table and column what each code means, as stored."""
@@ -81,8 +86,10 @@ def explained(db: Database, schema: Schema) -> Explained:
 
 
 def _read(db: Database, table: Table) -> CodeTable | None:
-    """The table as one of codes; a table is read only if it has neither a key of one column nor foreign keys."""
-    if table.is_view or table.foreign_keys or len(table.row_key) == 1 or not 3 <= len(table.columns) <= MOST_COLUMNS:
+    """The table as one of codes; one that refers to others, or has a key of its own and no such name, is not read."""
+    if table.is_view or not 3 <= len(table.columns) <= MOST_COLUMNS or any(key.declared for key in table.foreign_keys):
+        return None
+    if len(table.row_key) == 1 and not _CALLED & set(words(table.name)):
         return None
     read = sample_rows(db, table, MOST_ROWS + 1)
     return code_table(table.name, read) if read.ok and len(read.rows) <= MOST_ROWS else None
@@ -125,27 +132,51 @@ def _groups(groups: Sequence[str], codes: Sequence[str], texts: Sequence[str]) -
 
 
 def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The columns of a table that hold codes, each with what they mean."""
+    groups = [named for each in tables for named in each.groups.items()]
+    of_table: list[tuple[str, Mapping[str, str]]] = []
     for at, column in enumerate(sample.columns):
         values = {row[at] for row in sample.rows if row[at] is not None}
-        if len(values) < LEAST_CODES or not all(isinstance(value, str) for value in values):
+        if not values or not all(isinstance(value, str) for value in values):
             continue
-        found = [
-            (likeness, meanings)
-            for codes in tables
-            for group, meanings in codes.groups.items()
-            if values <= meanings.keys() and (likeness := _likeness(group, column, table))
-        ]
-        best = max((likeness for likeness, _ in found), default=0)
-        likeliest = [meanings for likeness, meanings in found if likeness == best]
-        if len(likeliest) == 1:
-            yield column, likeliest[0]
+        holding = [(group, meanings) for group, meanings in groups if values <= meanings.keys()]
+        meant = _meant(column, values, holding, table)
+        if meant is not None:
+            yield column, meant
+        elif len(values) >= LEAST_CODES:
+            of_table += [(column, meanings) for group, meanings in holding if group.lower() == table.name.lower()]
+    if len(of_table) == 1:  # the group is called like the table, and its codes are in one column
+        yield of_table[0]
 
 
-def _likeness(group: str, column: str, table: Table) -> int:
-    """How many words of a group's name the column's name has; 0 where a word is in no name of the table either."""
+def _meant(
+    column: str, values: Collection[str], holding: Sequence[tuple[str, Mapping[str, str]]], table: Table
+) -> Mapping[str, str] | None:
+    """What a column's values mean, of the groups that have them all; None where no group is the likeliest."""
+    named = [meanings for group, meanings in holding if words(group) == words(column)]
+    if len(values) < LEAST_CODES or len(named) == 1:
+        return named[0] if len(named) == 1 else None
+    if len(holding) == 1 and _is_whole(values, holding[0][1]):
+        return holding[0][1]
+    likeness = [_likeness(group, column, table, alone=len(holding) == 1) for group, _ in holding]
+    best = max(likeness, default=0)
+    likeliest = [meanings for (_, meanings), like in zip(holding, likeness, strict=True) if like == best > 0]
+    return likeliest[0] if len(likeliest) == 1 else None
+
+
+def _is_whole(values: Collection[str], meanings: Mapping[str, str]) -> bool:
+    """Whether the values are all codes of a group, and too many and too long to be so by chance."""
+    return len(values) == len(meanings) > LEAST_CODES and min(map(len, values)) > 1
+
+
+def _likeness(group: str, column: str, table: Table, *, alone: bool) -> int:
+    """How many words of a group's name the column's name has; 0 where a word is in no name of the table either.
+
+    ``alone``: no other group has the column's codes, so that one word is enough.
+    """
     wanted, own = words(group), words(column)
     around = {word for name in (table.name, *(each.name for each in table.columns)) for word in words(name)}
-    if not all(_has(word, around) for word in wanted):
+    if not alone and not all(_has(word, around) for word in wanted):
         return 0
     return sum(_has(word, own) for word in wanted)
 
