@@ -183,6 +183,34 @@ def test_texts_become_the_codes_that_they_explain(file: Path, written: str, rewr
     assert answer.sql == f"SELECT SUM(tot_eur) FROM inv_hdr WHERE {rewritten}"
 
 
+@pytest.mark.parametrize(
+    ("written", "rewritten"),
+    [
+        (  # gas is a meaning of another column's code
+            "SELECT COUNT(*) FROM trf_hdr WHERE note = 'gas'",
+            "SELECT COUNT(*) FROM trf_hdr WHERE util_cd = 'G'",
+        ),
+        (
+            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE w.wo_no = 'gas'",
+            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE t.util_cd = 'G'",
+        ),
+    ],
+)
+def test_a_text_is_compared_with_the_column_whose_code_it_explains(file: Path, written: str, rewritten: str) -> None:
+    answer = sqljury.ask("How many are there?", file, recipe="fast", model=FakeModel(written))
+    assert answer.sql == rewritten
+
+
+@pytest.mark.parametrize("wish", ["in words", "in plain words", "(spelled out)", "spelt out"])
+def test_codes_are_shown_in_words_where_the_question_wants_it(file: Path, wish: str) -> None:
+    model = FakeModel("SELECT sts_cd, COUNT(*) FROM wo GROUP BY sts_cd ORDER BY COUNT(*) DESC")
+    answer = sqljury.ask(f"How many work orders have each status {wish}?", file, recipe="fast", model=model)
+    assert answer.rows == (("given up", 2), ("to be done", 1))
+    assert any("in words" in fix.reason for fix in answer.candidates[0].fixes)
+    answer = sqljury.ask("How many work orders have each status?", file, recipe="fast", model=model)
+    assert answer.rows == (("X", 2), ("O", 1))
+
+
 def test_a_hostile_text_stays_on_its_line(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE cd_txt SET cd_desc = 'gas\n); DROP */ TABLE x; --' WHERE cd_val = 'G'")

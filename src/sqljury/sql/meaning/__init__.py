@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
-from sqljury.sql.meaning.codes import explained
+from sqljury.sql.meaning.codes import explained, in_words
 from sqljury.sql.meaning.counted import counted_matches, counted_once
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.division import division
@@ -66,6 +66,7 @@ RULES: Final[tuple[Rule, ...]] = (
     division,
     minor_units,
     names_for_keys,
+    in_words,
     grouped,
     totals,
     best_of_each,

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier, table_named
+from sqljury.sql.resolve import from_items, identifier, table_named, tables_of
 from sqljury.types import Column, Schema, Table
 
 LIKELY: Final = 0.5
 """The least score of a key that leads to the explaining table."""
 COLUMNS: Final = 4
 """Texts are looked up in so many columns of that table at most."""
+MOST_SHOWN: Final = 40
+"""A column with more codes is shown as it is."""
+_IN_WORDS: Final = re.compile(
+    r"\bin (?:plain )?words\b|\bin plain (?:english|text)\b|\bsp(?:elled|elt) out\b", re.IGNORECASE
+)
 
 
 def explained(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare a column of codes by the text that explains the code: ``status = 'cancelled'`` where 'X' is stored.
 
-    The column must lack the text. A table of codes for many columns must explain a code by it, or a key lead to a
-    table of which one column, and no other, has it.
+    The column must lack the text. A table of codes for many columns must explain a code of it, or of one other column
+    of the query's tables, by the text; or a key lead to a table of which one column, and no other, has it.
     """
     changed = _replaced(tree, asked)
+    changed |= _of_another_column(tree, asked)
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):
         if isinstance(other, exp.Literal) and (codes := _codes(column, [other], asked)) is not None:
             within = exp.In(this=column.copy(), query=codes.subquery())
@@ -37,6 +44,27 @@ def explained(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("the column has codes, which another table explains") if changed else None
 
 
+def in_words(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show what codes mean where the question wants them in words and the query shows codes.
+
+    The meanings stand in the query, as a CASE: unlike a join this can neither repeat nor lose rows, nor break groups.
+    """
+    if not isinstance(tree, exp.Select) or not _IN_WORDS.search(asked.question.text):
+        return None
+    changed = False
+    for term in tree.expressions:
+        shown = term.unalias()
+        known = held(shown, asked.schema)
+        meanings = asked.data.codes(known.table, known.column.name) if known is not None else {}
+        if 0 < len(meanings) <= MOST_SHOWN:
+            case = exp.Case(this=shown.copy())
+            for code, text in meanings.items():
+                case = case.when(exp.Literal.string(code), exp.Literal.string(text), copy=False)
+            shown.replace(case)
+            changed = True
+    return Change("the question wants codes in words") if changed else None
+
+
 def _replaced(tree: exp.Query, asked: Asked) -> bool:
     """Put codes in the place of the texts by which a table of codes explains them."""
     compared_with = [
@@ -47,7 +75,7 @@ def _replaced(tree: exp.Query, asked: Asked) -> bool:
     for column, texts in compared_with:
         known = held(column, asked.schema)
         meanings = asked.data.codes(known.table, known.column.name) if known is not None else {}
-        by_text = {text.casefold(): code for code, text in meanings.items()}
+        by_text = _by_text(meanings)
         for text in texts if meanings else ():
             if isinstance(text, exp.Literal) and text.is_string and text.name not in meanings:
                 code = by_text.get(text.name.casefold())
@@ -55,6 +83,42 @@ def _replaced(tree: exp.Query, asked: Asked) -> bool:
                     text.replace(exp.Literal.string(code))
                     changed = True
     return changed
+
+
+def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
+    """Compare the column whose codes have a text among their meanings, where the query compares one that lacks it."""
+    changed = False
+    for node, column, other in compared(tree, exp.EQ, exp.NEQ):
+        known, select = held(column, asked.schema), node.find_ancestor(exp.Select)
+        if known is None or select is None or not isinstance(other, exp.Literal) or not other.is_string:
+            continue
+        tables = tables_of(select, asked.schema)
+        found = [
+            (alias, each.name, code)
+            for alias, table in tables.items()
+            for each in table.columns
+            if (code := _by_text(asked.data.codes(table, each.name)).get(other.name.casefold())) is not None
+        ]
+        if len(found) == 1 and asked.data.spellings(known.table, known.column.name, other.name) == ():
+            alias, name, code = found[0]
+            source = next(
+                (item.args.get("alias") or item.this for item in from_items(select) if _is(item, alias)), None
+            )
+            table_name = source.this if isinstance(source, exp.TableAlias) else source
+            of = table_name.copy() if column.table and isinstance(table_name, exp.Identifier) else None
+            column.replace(exp.column(identifier(name, asked.dialect), table=of))
+            other.replace(exp.Literal.string(code))
+            changed = True
+    return changed
+
+
+def _is(item: exp.Expr, alias: str) -> bool:
+    return item.alias_or_name.lower() == alias
+
+
+def _by_text(meanings: Mapping[str, str]) -> dict[str, str]:
+    """By text in lower case the code that it explains."""
+    return {text.casefold(): code for code, text in meanings.items()}
 
 
 def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select | None:
