@@ -26,6 +26,7 @@ from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.ranges import last_day, whole_days
+from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.units import minor_units
@@ -74,6 +75,7 @@ RULES: Final[tuple[Rule, ...]] = (
     extremes,
     counted_once,
     counted_matches,
+    rounded,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

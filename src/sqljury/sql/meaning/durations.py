@@ -9,6 +9,7 @@ from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_dates, i
 from sqljury.sql.parse import exp
 
 _YEARS: Final = re.compile(r"\b(?:years?|ages?|aged|old|older|oldest|young\w*|decades?)\b", re.IGNORECASE)
+_DAYS: Final = re.compile(r"\b(?:days?|daily|weeks?)\b", re.IGNORECASE)
 _UNITS: Final = (("HOUR", re.compile(r"\bhours?\b", re.I), 24), ("MINUTE", re.compile(r"\bminutes?\b", re.I), 1440))
 
 
@@ -28,7 +29,32 @@ def durations(tree: exp.Query, asked: Asked) -> Change | None:
             difference = _difference(left.copy(), right.copy(), asked)
             node.replace(exp.Paren(this=difference) if isinstance(node.parent, exp.Binary) else difference)
             changed = True
-    return Change("the difference of two dates was computed from their digits") if changed else None
+    if changed:
+        return Change("the difference of two dates was computed from their digits")
+    return _in_unit(tree, asked)
+
+
+def _in_unit(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show days as the hours or minutes that the question asks for: ``(JULIANDAY(b) - JULIANDAY(a)) * 24``."""
+    text = asked.question.text
+    factor = next((each for _, word, each in _UNITS if word.search(text)), None)
+    if factor is None or _DAYS.search(text) or not isinstance(tree, exp.Select):
+        return None
+    shown = [
+        node
+        for term in tree.expressions
+        for node in term.find_all(exp.Sub)
+        if _is_julian(node.this) and _is_julian(node.expression)
+    ]
+    if not shown or any(node.find_ancestor(exp.Mul, exp.Div, exp.Subquery) is not None for node in shown):
+        return None
+    for node in shown:
+        node.replace(exp.Mul(this=exp.Paren(this=node.copy()), expression=exp.Literal.number(factor)))
+    return Change("the difference of two times is in days, and the question is not")
+
+
+def _is_julian(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "julianday"
 
 
 def _is_day(node: exp.Expr, asked: Asked) -> bool:
