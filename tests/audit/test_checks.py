@@ -286,14 +286,19 @@ def test_the_right_query_is_not_suspected(case: Case, file: Path) -> None:
     [
         (
             "number",
+            "Average price of a visit, rounded to whole euros, of the 4 visits?",
+            "SELECT ROUND(AVG(price) * 100.0 / 100, 2) FROM visit",
+        ),
+        (
+            "number",
             "Which visits cost more than 50 euros? Id and price in euros.",
             "SELECT id, price / 100.0 FROM visit WHERE price > 5000",
         ),
         ("number", "Which visits were in 2020?", "SELECT id FROM visit WHERE year BETWEEN 20200101 AND 20201231"),
         (
             "number",
-            "How many visits were there in 2019, 2020 and 2021 together, in thousands to one decimal?",
-            "SELECT ROUND(COUNT(*) / 1000.0, 1) FROM visit WHERE year BETWEEN 2019 AND 2021",
+            "How many hundreds of visits were there in 2019, 2020 and 2021 together?",
+            "SELECT COUNT(*) / 100.0 FROM visit WHERE year BETWEEN 2019 AND 2021",
         ),
         (
             "no-join-condition",
@@ -317,6 +322,38 @@ def test_the_right_query_is_not_suspected(case: Case, file: Path) -> None:
 )
 def test_units_dates_and_orders_are_no_faults(check: str, question: str, sql: str, file: Path) -> None:
     assert check not in found(file, question, sql)
+
+
+@pytest.mark.parametrize(
+    ("check", "question", "sql"),
+    [
+        (
+            "number",
+            "The average price of visits to 1 decimal",
+            "SELECT ROUND(AVG(price), 3) FROM visit",
+        ),
+        ("number", "Visits from 2010 to 2015", "SELECT id FROM visit WHERE year BETWEEN 2000 AND 2020"),
+        ("number", "Which visits cost more than 20?", "SELECT id FROM visit WHERE price > 2000"),
+        ("number", "What are 14 prices of each visit?", "SELECT price * 6 FROM visit"),
+        (
+            "superlative",
+            "In 2020, what was the highest price of a visit? Show the first vet too.",
+            "SELECT MIN(price), vet FROM visit WHERE year = 2020",
+        ),
+        (
+            "superlative",
+            "Of all owners, what is the oldest one's, with the highest age, first name?",
+            "SELECT first_name FROM owner ORDER BY age ASC LIMIT 1",
+        ),
+        (
+            "no-join-condition",
+            "Which owners have a pet?",
+            "SELECT o.id FROM owner AS o JOIN pet AS p WHERE o.id IN (SELECT p.owner_id FROM pet AS p)",
+        ),
+    ],
+)
+def test_errors_that_are_like_units_and_orders(check: str, question: str, sql: str, file: Path) -> None:
+    assert check in found(file, question, sql)
 
 
 def test_two_subqueries_of_many_rows_need_a_condition(file: Path) -> None:

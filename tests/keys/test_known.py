@@ -169,6 +169,18 @@ def test_half_of_the_keys_declared(tmp_path: Path) -> None:
         }
 
 
+def test_numbers_of_other_systems_refer_to_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, legacy_order_id INTEGER, parent_order_id INTEGER)"
+        )
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", [(n, 41 - n, 1 + n // 3) for n in range(1, 41)])
+    connection.close()
+    with connect(str(path)) as db:
+        assert references(known_schema(db)) == {"orders.parent_order_id": "orders.id"}
+
+
 def test_cancel_and_nothing_written(shop: Path) -> None:
     before, stop = shop.read_bytes(), threading.Event()
     with connect(str(shop)) as db:

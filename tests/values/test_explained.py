@@ -92,16 +92,31 @@ def test_a_column_of_order_and_a_key_of_its_own_hide_no_table_of_codes(tmp_path:
         "INSERT INTO storage_tariffs VALUES (1, 5), (2, 6), (3, 7);"
         "CREATE TABLE vessel_calls (call_id INTEGER, call_status TEXT);"
         "INSERT INTO vessel_calls VALUES (1, 'DP'), (2, 'DP');"
-        "CREATE TABLE receipts (receipt_id INTEGER, how TEXT);"
+        "CREATE TABLE receipts (receipt_id INTEGER, meth_cd TEXT);"
         "INSERT INTO receipts VALUES (1, 'BT'), (2, 'CC'), (3, 'CA'), (4, NULL);"
         "CREATE TABLE invoice (invoice_id INTEGER, state TEXT, note TEXT);"
         "INSERT INTO invoice VALUES (1, 'O', 'late'), (2, 'P', NULL);",
     )
     assert codes == {
         "vessel_calls.call_status": {"DP": "departed", "CX": "cancelled"},  # one code, but the name of the group
-        "receipts.how": {"BT": "bank transfer", "CC": "card", "CA": "cash"},  # all codes of the group
+        "receipts.meth_cd": {"BT": "bank transfer", "CC": "card", "CA": "cash"},  # no other group has such codes
         "invoice.state": {"O": "open", "P": "paid"},  # the group is called like the table
     }
+
+
+def test_columns_that_share_no_more_than_a_kind_are_not_explained(tmp_path: Path) -> None:
+    codes = of(
+        tmp_path / "codes.db",
+        "CREATE TABLE code_values (code_group TEXT, code TEXT, meaning TEXT);"
+        "INSERT INTO code_values VALUES ('SHIP_STATUS', 'S', 'shipped out'), ('SHIP_STATUS', 'M', 'missing'), "
+        "('LANG', 'DE', 'German'), ('LANG', 'FR', 'French'), ('EMPLOYEE', 'F', 'full time'), "
+        "('EMPLOYEE', 'P', 'part time'), ('STATUS', 'A', 'active account'), ('STATUS', 'C', 'closed account'), "
+        "('CLAIM_STATUS', 'A', 'accepted'), ('CLAIM_STATUS', 'C', 'contested');"
+        "CREATE TABLE employee (employee_id INTEGER, marital_status TEXT, gender TEXT, country TEXT);"
+        "INSERT INTO employee VALUES (1, 'S', 'F', 'DE'), (2, 'M', 'P', 'FR');"
+        "CREATE TABLE claim (claim_id INTEGER, status TEXT); INSERT INTO claim VALUES (1, 'A'), (2, 'C');",
+    )
+    assert codes == {"claim.status": {"A": "accepted", "C": "contested"}}
 
 
 def test_of_two_columns_neither_has_the_codes_of_their_table(tmp_path: Path) -> None:
@@ -186,13 +201,17 @@ def test_texts_become_the_codes_that_they_explain(file: Path, written: str, rewr
 @pytest.mark.parametrize(
     ("written", "rewritten"),
     [
-        (  # gas is a meaning of another column's code
+        (
+            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE w.sts_cd = 'gas'",
+            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE t.util_cd = 'G'",
+        ),
+        (  # a column that has no codes is compared as it is
             "SELECT COUNT(*) FROM trf_hdr WHERE note = 'gas'",
-            "SELECT COUNT(*) FROM trf_hdr WHERE util_cd = 'G'",
+            "SELECT COUNT(*) FROM trf_hdr WHERE note = 'gas'",
         ),
         (
-            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE w.wo_no = 'gas'",
-            "SELECT COUNT(*) FROM trf_hdr AS t JOIN wo AS w ON w.wo_no <> 0 WHERE t.util_cd = 'G'",
+            "SELECT COUNT(*) FROM wo AS w LEFT JOIN trf_hdr AS t ON w.sts_cd = 'gas'",
+            "SELECT COUNT(*) FROM wo AS w LEFT JOIN trf_hdr AS t ON w.sts_cd = 'gas'",
         ),
     ],
 )
@@ -207,8 +226,10 @@ def test_codes_are_shown_in_words_where_the_question_wants_it(file: Path, wish: 
     answer = sqljury.ask(f"How many work orders have each status {wish}?", file, recipe="fast", model=model)
     assert answer.rows == (("given up", 2), ("to be done", 1))
     assert any("in words" in fix.reason for fix in answer.candidates[0].fixes)
-    answer = sqljury.ask("How many work orders have each status?", file, recipe="fast", model=model)
-    assert answer.rows == (("X", 2), ("O", 1))
+    assert answer.columns[0] == "sts_cd"
+    for question in ("How many work orders have each status?", "Length in words of what each status has"):
+        answer = sqljury.ask(question, file, recipe="fast", model=model)
+        assert answer.rows == (("X", 2), ("O", 1))
 
 
 def test_a_hostile_text_stays_on_its_line(file: Path) -> None:

@@ -17,8 +17,8 @@ from sqljury.types import Table
 
 _HIGH: Final = re.compile(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
 _LOW: Final = re.compile(rf"\b(?<!\bat )(least|{LOWEST})\b")
-_ORDER: Final = re.compile(r"[,;:(][^,;:.()]*\bfirst\b")
-"""An order at the end of a question, which asks for no single row: "name and amount, largest shortfall first"."""
+_ORDER: Final = re.compile(rf"\b(?:most|least|worst|best|{HIGHEST}|{LOWEST})\b[^,;:.()?]*\bfirst\b(?! name)")
+"""An order, which asks for no single row: "name and amount, largest shortfall first"."""
 _RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|since|found|built")
 """Columns whose lowest value may be the highest in meaning, such as ranks."""
 _DOWN: Final = re.compile(
@@ -191,7 +191,10 @@ def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
     pairs = []
     for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between, exp.In):
         aliases = set()
-        for column in node.find_all(exp.Column):
+        columns = [
+            each for each in node.find_all(exp.Column) if each.parent_select is select or not isinstance(node, exp.In)
+        ]
+        for column in columns:
             if column.table:
                 aliases.add(column.table.lower())
             elif (owner := subject.owner(column)) is not None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
 from sqljury.sql.text import quote_name
 from sqljury.types import Table
@@ -23,6 +24,7 @@ _NUMERALS: Final[dict[str, int]] = {
     **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
 }
 _QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
+_CONVERSIONS: Final = frozenset({7, 10, 12, 24, 30, 60, 100, 365, 365.25, 1000, 1024, 1440, 3600, 86400, 1_000_000})
 _YEARS: Final = range(1900, 2100)
 _DAY: Final = re.compile(r"(?P<year>(?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?")
 """A day or a month that is kept as a number: 20240131, 202401."""
@@ -71,34 +73,47 @@ def numbers(subject: Subject) -> Iterator[Finding]:
     written = {float(literal.this): literal for literal in literals if not literal.is_string}
     texts = " ".join(literal.name for literal in literals if literal.is_string)
     in_texts = {float(text.replace(",", "")) for text in re.findall(r"\d+(?:\.\d+)?", texts)}
-    said = {reading for value in written for reading in _readings(value)} | in_texts
+    scales = _scales(subject.tree)
+    said = {reading for value in written for reading in _readings(value, scales)} | in_texts
+    decimals = "decimal" in subject.words or "decimals" in subject.words
     unasked = [
         literal
         for value, literal in written.items()
-        if value > 1 and not _is_factor(literal) and not _readings(value) & (asked | spelled)
+        if value > 1 and not _converts(literal, decimals) and not _readings(value, scales) & (asked | spelled)
     ]
     years = {value for value in said if value in _YEARS}
+    span = (min(years), max(years)) if years and {min(years), max(years)} <= asked else (0.0, 0.0)
     unused = sorted(
-        value
-        for value in asked
-        if value not in said
-        and f"{value:g}" not in texts
-        and not (value in _YEARS and years and min(years) < value < max(years))
+        value for value in asked if value not in said and f"{value:g}" not in texts and not span[0] < value < span[1]
     )
     if unasked and unused:
         evidence = f"the question has {unused[0]:g}, which the query lacks; the query has {unasked[0].this}"
         yield Finding("wrong value", "number", 0.8, shown(unasked[0].parent or unasked[0]), evidence)
 
 
-def _readings(value: float) -> set[float]:
+def _scales(tree: exp.Expr) -> frozenset[int]:
+    """By how much a number may differ from that of the question: by 100 where the query is about cents."""
+    names = {column.name for column in tree.find_all(exp.Column)}
+    factors = {float(literal.this) for literal in tree.find_all(exp.Literal) if _is_factor(literal)}
+    return frozenset({1, 100, 1000} if factors & {100, 1000} or any(map(is_small_unit, names)) else {1})
+
+
+def _readings(value: float, scales: frozenset[int]) -> set[float]:
     """What a question may say for a number of a query: it, its neighbours, it in another unit, the year of a date."""
     day = _DAY.fullmatch(f"{value:.0f}")
-    return {value - 1, value, value + 1, value / 100, value / 1000} | ({float(day["year"])} if day else set())
+    return {value - 1, value + 1, *(value / scale for scale in scales)} | ({float(day["year"])} if day else set())
 
 
 def _is_factor(literal: exp.Literal) -> bool:
-    """Whether a number converts a unit, as in ``cents / 100.0``, or is of digits to round to."""
-    return isinstance(literal.parent, exp.Mul | exp.Div | exp.Round)
+    """Whether a number is multiplied with something or divides it."""
+    return not literal.is_string and isinstance(literal.parent, exp.Mul | exp.Div)
+
+
+def _converts(literal: exp.Literal, decimals: bool) -> bool:
+    """Whether a number converts a unit, as in ``cents / 100.0``, or is the digits to round to, if none are asked."""
+    if isinstance(literal.parent, exp.Round):
+        return not decimals
+    return _is_factor(literal) and float(literal.this) in _CONVERSIONS
 
 
 def quoted(subject: Subject) -> Iterator[Finding]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final, NamedTuple
 
 from sqljury.keys import names
@@ -41,8 +42,10 @@ def declares(schema: Schema) -> bool:
     A database that was built over years may declare half of its keys only, and the other half are as good.
     """
     declared = sum(len(key.columns) for table in schema.tables for key in table.foreign_keys)
-    undeclared = sum(names.is_identifier(column.name) for _, column, _ in _undeclared(schema))
-    return declared > 0 and declared >= 2 * undeclared
+    if not declared:
+        return False
+    undeclared = (found for found in _undeclared(schema, identifiers=True))
+    return next(islice(undeclared, declared // 2, None), None) is None
 
 
 def worth_reading(schema: Schema) -> list[Table]:
@@ -51,21 +54,20 @@ def worth_reading(schema: Schema) -> list[Table]:
     if not declares(schema):
         return tables
     wanted = {table.name for table in tables if not table.primary_key}
-    for table, _, keys in _undeclared(schema):
+    for table, keys in _undeclared(schema):
         wanted |= {table.name, *(key.table.name for key in keys)}
     return [table for table in tables if table.name in wanted]
 
 
-def _undeclared(schema: Schema) -> list[tuple[Table, Column, list[Key]]]:
-    """The columns that refer to another row by name and have no declared key, with the keys that they may mean."""
+def _undeclared(schema: Schema, *, identifiers: bool = False) -> Iterator[tuple[Table, list[Key]]]:
+    """For each column that refers to another row by name and has no declared key, its table and what it may mean."""
     finder = Finder(schema, {})
-    named = (
-        (table, column, finder.named(table, column))
-        for table in schema.tables
-        if not table.is_view
-        for column in _free(table)
-    )
-    return [found for found in named if found[2]]
+    for table in schema.tables:
+        for column in () if table.is_view else _free(table):
+            if not identifiers or names.is_identifier(column.name):
+                keys = finder.named(table, column)
+                if keys:
+                    yield table, keys
 
 
 def infer(

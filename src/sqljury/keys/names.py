@@ -69,6 +69,10 @@ _MEASURE_WORDS: Final = """
     distance lat latitude long longitude lng order sequence seq version floor round storey page volume season week hour
     minute temperature balance budget revenue sale profit credit hrs phone fax zip postal stock stk
 """
+_OTHER_SYSTEM_WORDS: Final = """
+    legacy old former external ext foreign source src sap crm erp stripe salesforce hubspot shopify vendor supplier
+    manufacturer bank partner import imported migrated
+"""
 _ORDER_WORDS: Final = "sort seq sequence row page version"
 _NOT_IDENTIFIERS: Final = """
     paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
@@ -95,6 +99,9 @@ _NOISE: Final = _known(_NOISE_WORDS)
 
 _PERSONS, _PARTIES, _UP = _known(_PERSON_WORDS), _known(_PARTY_WORDS), _known(_OTHER_ROW_WORDS)
 _ROLES, _PARTY_ROLES = _known(_ROLE_WORDS) | _PERSONS, _known(_PARTY_ROLE_WORDS)
+_OTHER_SYSTEMS: Final = _known(_OTHER_SYSTEM_WORDS)
+"""Words before a table's own key that make it the number of the same row elsewhere: ``legacy_order_id``."""
+
 _NO_THINGS: Final = _known(_ORDER_WORDS)
 """Words that abbreviate nothing before a number: ``sort_no``."""
 
@@ -310,6 +317,8 @@ def _to_entity(child: Name, parent: Name, entity: Entity, within: Entity | None)
         if is_part and not entity.is_headed(stem, within):
             return "part"
         return "owner" if sure else "entity"
+    if same_table and set(stem) & _OTHER_SYSTEMS and not set(stem) & _UP:
+        return ""
     longer = [variant for variant in named if len(stem) > len(variant)]
     if any(_ends(stem, variant) for variant in longer):
         return "parent" if same_table else "role" if sure else "role entity"

@@ -2,8 +2,7 @@
 
 Older systems keep one table of all codes: a group (``UTIL``), a code (``G``) and its text (``gas``), without a key to
 the columns that hold the codes (``tariffs.util_cd``). Such a column is recognised by its values, all of which the
-group has, and by its name, which shares the group's words, or one of them if no other group has all the values. Where
-the values are all of the group's, the name need not say anything.
+group has, and by its name, which shares the group's words, or one of them if no other group has all the values.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from sqljury.values.spelling import abbreviates
 MOST_ROWS: Final = 2_000
 MOST_COLUMNS: Final = 8
 """A table of codes has no more rows and columns than these."""
-READ_ROWS: Final = 1_000
+READ_ROWS: Final = 200
 """Rows of every other table in which the codes of its columns are looked at."""
 CODE_CHARS: Final = 12
 LEAST_GROUPS: Final = 2
@@ -33,6 +32,11 @@ _CALLED: Final = frozenset(
     words("code cd cod lookup lkp lu domain reference ref enum list value val param parameter option dictionary dict")
 )
 """Words in the names of tables of codes, by which one with a key of its own is told from a table of things."""
+_KINDS: Final = frozenset(
+    words("code cd cod type typ kind knd status stat sts stt st state cat category class flag flg")
+)
+"""Words of the names of columns with codes that do not say what the codes are of."""
+_UNLIKE: Final = (0, 0)
 
 Codes = Mapping[tuple[str, str], Mapping[str, str]]
 """By table and column what each code means, as stored."""
@@ -143,7 +147,7 @@ def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Itera
         meant = _meant(column, values, holding, table)
         if meant is not None:
             yield column, meant
-        elif len(values) >= LEAST_CODES:
+        elif len(values) >= LEAST_CODES and _KINDS & set(words(column)):
             of_table += [(column, meanings) for group, meanings in holding if group.lower() == table.name.lower()]
     if len(of_table) == 1:  # the group is called like the table, and its codes are in one column
         yield of_table[0]
@@ -153,33 +157,36 @@ def _meant(
     column: str, values: Collection[str], holding: Sequence[tuple[str, Mapping[str, str]]], table: Table
 ) -> Mapping[str, str] | None:
     """What a column's values mean, of the groups that have them all; None where no group is the likeliest."""
-    named = [meanings for group, meanings in holding if words(group) == words(column)]
-    if len(values) < LEAST_CODES or len(named) == 1:
-        return named[0] if len(named) == 1 else None
-    if len(holding) == 1 and _is_whole(values, holding[0][1]):
-        return holding[0][1]
     likeness = [_likeness(group, column, table, alone=len(holding) == 1) for group, _ in holding]
-    best = max(likeness, default=0)
-    likeliest = [meanings for (_, meanings), like in zip(holding, likeness, strict=True) if like == best > 0]
-    return likeliest[0] if len(likeliest) == 1 else None
+    best = max(likeness, default=_UNLIKE)
+    likeliest = [each for each, like in zip(holding, likeness, strict=True) if like == best]
+    if best == _UNLIKE or len(likeliest) != 1:
+        return None
+    group, meanings = likeliest[0]
+    return meanings if len(values) >= LEAST_CODES or words(group) == words(column) else None
 
 
-def _is_whole(values: Collection[str], meanings: Mapping[str, str]) -> bool:
-    """Whether the values are all codes of a group, and too many and too long to be so by chance."""
-    return len(values) == len(meanings) > LEAST_CODES and min(map(len, values)) > 1
+def _likeness(group: str, column: str, table: Table, *, alone: bool) -> tuple[int, int]:
+    """How many words of a group's name the column's name has, and how many the group has; more are likelier.
 
-
-def _likeness(group: str, column: str, table: Table, *, alone: bool) -> int:
-    """How many words of a group's name the column's name has; 0 where a word is in no name of the table either.
-
-    ``alone``: no other group has the column's codes, so that one word is enough.
+    ``_UNLIKE`` where a word is in no name of the table either. ``alone``: no other group has the column's codes, so
+    that one word is enough which says what they are of.
     """
     wanted, own = words(group), words(column)
+    shared = [word for word in wanted if _has(word, own)]
     around = {word for name in (table.name, *(each.name for each in table.columns)) for word in words(name)}
-    if not alone and not all(_has(word, around) for word in wanted):
-        return 0
-    return sum(_has(word, own) for word in wanted)
+    if shared and all(_has(word, around) for word in wanted):
+        return len(shared), len(wanted)
+    return (1, 0) if alone and not set(shared) <= _KINDS else _UNLIKE
 
 
 def _has(word: str, names: Collection[str]) -> bool:
-    return word in names or any(abbreviates(*sorted((word, name), key=len)) for name in names if name != word)
+    return word in names or any(
+        abbreviates(*sorted((word, name), key=len))
+        or (len(_consonants(word)) > 2 and _consonants(word) == _consonants(name))
+        for name in names
+    )
+
+
+def _consonants(word: str) -> str:
+    return "".join(letter for letter in word if letter not in "aeiou")

@@ -159,6 +159,11 @@ def is_date(type_: str) -> bool:
     return any(word in type_.lower() for word in ("date", "time", "year"))
 
 
+def is_julian(node: exp.Expr) -> bool:
+    """Whether an expression is a time as SQLite's number of days, with fractions."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "julianday"
+
+
 def compared(tree: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[tuple[Any, exp.Column, exp.Expr]]:
     """Comparisons of these kinds between a column and something else, with the column and the other side."""
     for node in list(tree.find_all(*kinds)):

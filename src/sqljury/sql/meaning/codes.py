@@ -19,7 +19,9 @@ COLUMNS: Final = 4
 MOST_SHOWN: Final = 40
 """A column with more codes is shown as it is."""
 _IN_WORDS: Final = re.compile(
-    r"\bin (?:plain )?words\b|\bin plain (?:english|text)\b|\bsp(?:elled|elt) out\b", re.IGNORECASE
+    r"(?<!length )(?<!size )(?<!long )(?<!count )(?<!number )\bin (?:plain )?words\b|\bin plain (?:english|text)\b"
+    r"|\bsp(?:elled|elt) out\b(?! (?:month|date|day|year|number))",
+    re.IGNORECASE,
 )
 
 
@@ -48,6 +50,7 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
     """Show what codes mean where the question wants them in words and the query shows codes.
 
     The meanings stand in the query, as a CASE: unlike a join this can neither repeat nor lose rows, nor break groups.
+    A code without a meaning is shown as it is.
     """
     if not isinstance(tree, exp.Select) or not _IN_WORDS.search(asked.question.text):
         return None
@@ -56,11 +59,13 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
         shown = term.unalias()
         known = held(shown, asked.schema)
         meanings = asked.data.codes(known.table, known.column.name) if known is not None else {}
-        if 0 < len(meanings) <= MOST_SHOWN:
+        if known is not None and 0 < len(meanings) <= MOST_SHOWN:
             case = exp.Case(this=shown.copy())
             for code, text in meanings.items():
                 case = case.when(exp.Literal.string(code), exp.Literal.string(text), copy=False)
-            shown.replace(case)
+            words = case.else_(shown.copy(), copy=False)
+            name = identifier(known.column.name, asked.dialect)
+            shown.replace(words if term is not shown else exp.Alias(this=words, alias=name))
             changed = True
     return Change("the question wants codes in words") if changed else None
 
@@ -86,11 +91,16 @@ def _replaced(tree: exp.Query, asked: Asked) -> bool:
 
 
 def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
-    """Compare the column whose codes have a text among their meanings, where the query compares one that lacks it."""
+    """Compare the column whose codes have a text among their meanings, where the query compares another one's codes.
+
+    Only in WHERE: an outer join would lose its rows.
+    """
     changed = False
-    for node, column, other in compared(tree, exp.EQ, exp.NEQ):
+    for node, column, other in compared(tree, exp.EQ):
         known, select = held(column, asked.schema), node.find_ancestor(exp.Select)
         if known is None or select is None or not isinstance(other, exp.Literal) or not other.is_string:
+            continue
+        if node.find_ancestor(exp.Where) is None or not asked.data.codes(known.table, known.column.name):
             continue
         tables = tables_of(select, asked.schema)
         found = [

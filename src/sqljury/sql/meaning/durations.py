@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_dates, is_date
+from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_dates, is_date, is_julian
 from sqljury.sql.parse import exp
 
 _YEARS: Final = re.compile(r"\b(?:years?|ages?|aged|old|older|oldest|young\w*|decades?)\b", re.IGNORECASE)
-_DAYS: Final = re.compile(r"\b(?:days?|daily|weeks?)\b", re.IGNORECASE)
+_WANTED: Final = re.compile(
+    r"\b(?:in|how many|average|mean|total|number of) (?:whole |full )?(?:hours|minutes)\b"
+    r"|\b(?:hours|minutes)\b(?=[^.;]*\b(?:decimals?|rounded)\b)",
+    re.IGNORECASE,
+)
+_NOT_WANTED: Final = re.compile(
+    r"\bdays?\b|\bweeks?\b|\d[ -](?:hours?|minutes?)\b|\b(?:opening|business|office|working|after|within) hours\b",
+    re.IGNORECASE,
+)
 _UNITS: Final = (("HOUR", re.compile(r"\bhours?\b", re.I), 24), ("MINUTE", re.compile(r"\bminutes?\b", re.I), 1440))
 
 
@@ -35,26 +43,26 @@ def durations(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _in_unit(tree: exp.Query, asked: Asked) -> Change | None:
-    """Show days as the hours or minutes that the question asks for: ``(JULIANDAY(b) - JULIANDAY(a)) * 24``."""
+    """Show days as the hours or minutes that the question asks for: ``(JULIANDAY(b) - JULIANDAY(a)) * 24``.
+
+    Only where the difference, or an aggregate of it, is what is shown; conditions stay.
+    """
     text = asked.question.text
-    factor = next((each for _, word, each in _UNITS if word.search(text)), None)
-    if factor is None or _DAYS.search(text) or not isinstance(tree, exp.Select):
+    match = _WANTED.search(text)
+    if match is None or _NOT_WANTED.search(text) or not isinstance(tree, exp.Select) or tree.args.get("having"):
         return None
-    shown = [
-        node
-        for term in tree.expressions
-        for node in term.find_all(exp.Sub)
-        if _is_julian(node.this) and _is_julian(node.expression)
-    ]
-    if not shown or any(node.find_ancestor(exp.Mul, exp.Div, exp.Subquery) is not None for node in shown):
-        return None
+    factor = 24 if "hour" in match[0].lower() else 1440
+    shown = [node for term in tree.expressions if (node := _duration(term.unalias())) is not None]
     for node in shown:
         node.replace(exp.Mul(this=exp.Paren(this=node.copy()), expression=exp.Literal.number(factor)))
-    return Change("the difference of two times is in days, and the question is not")
+    return Change("the difference of two times is in days, and the question is not") if shown else None
 
 
-def _is_julian(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == "julianday"
+def _duration(node: exp.Expr) -> exp.Sub | None:
+    """The difference of two days of SQLite that an expression is, or is an aggregate of."""
+    while isinstance(node, exp.Paren | exp.Avg | exp.Sum | exp.Min | exp.Max | exp.Round | exp.Abs):
+        node = node.this
+    return node if isinstance(node, exp.Sub) and is_julian(node.this) and is_julian(node.expression) else None
 
 
 def _is_day(node: exp.Expr, asked: Asked) -> bool:

@@ -5,39 +5,42 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, is_julian
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import tables_of
 
-_COUNTS: Final = {"no": 0, "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
+_COUNTS: Final = {"one": 1, "two": 2, "three": 3, "four": 4}
 _DECIMALS: Final = re.compile(
-    r"\b(?P<count>no|zero|one|two|three|four|[0-4])[ -]+(?:decimals?\b|decimal (?:place|digit)s?\b|digits? after)",
+    r"(?:\b(?P<count>one|two|three|four|[1-4])|\b(?:to|in|rounded to) (?P<none>no|zero|0))[ -]+"
+    r"(?:decimals?\b|decimal (?:place|digit)s?\b|digits? after)",
     re.IGNORECASE,
 )
 _WHOLE: Final = re.compile(
-    r"\bround(?:ed)?\b[^,.;:]{0,20}\bto (?:the )?(?:nearest |next |full )?(?:whole\b|integer)|"
-    r"\bto (?:the )?(?:nearest )?whole \w+|\bto the nearest (?:day|hour|minute|euro|dollar|pound|percent|unit)\b",
+    r"\bround(?:ed)?\b[^,.;:]{0,20}\bto (?:the )?(?:nearest |next |full )?(?:whole\b|integer|(?<=nearest )\w+)|"
+    r"\bto whole (?:\w+s|percent)\b",
     re.IGNORECASE,
 )
 _CENTS: Final = re.compile(r"\b(?:to|on) (?:the )?(?:nearest )?cents?\b", re.IGNORECASE)
 _OTHERWISE: Final = re.compile(r"\bround(?:ed|ing)? (?:up|down)\b|\btruncat|\bcut off\b|\bfractions?\b", re.IGNORECASE)
-_WRITTEN: Final = frozenset({"printf", "format", "to_char", "trunc", "truncate"})
 
 
 def rounded(tree: exp.Query, asked: Asked) -> Change | None:
-    """Round averages, ratios and sums to the decimals that the question names, where it names them once.
+    """Round averages, ratios and durations, or if none is shown sums, to the decimals that the question names once.
 
-    Counts and stored values stay, and so do queries that round anything.
+    Counts, texts and stored values stay, and so do queries that round anything.
     """
     digits = _digits(asked.question.text)
     if digits is None or not isinstance(tree, exp.Select) or tree.find(exp.Round) is not None:
         return None
+    if tree.args.get("distinct") is not None:  # fewer rows would be different
+        return None
     terms = [term.unalias() for term in tree.expressions]
-    fractions = [term for term in terms if _has(term, exp.Avg, exp.Div) or _is_duration(term)]
-    shown = fractions or [term for term in terms if _has(term, exp.Sum)]
+    shown = [term for term in terms if _is_fraction(term)] or [term for term in terms if _is_sum(term)]
     grouped = tree.args.get("group")
     keys = [] if grouped is None else grouped.expressions
     shown = [term for term in shown if term not in keys and (not keys or term.find(exp.AggFunc) is not None)]
     for term in shown:
+        _keep_exact(tree, term, asked)
         number = term.copy()
         if asked.dialect == "postgres" and digits:  # which rounds numeric alone to digits
             number = exp.cast(number, "DECIMAL")
@@ -46,35 +49,62 @@ def rounded(tree: exp.Query, asked: Asked) -> Change | None:
     return Change(f"the question wants {digits or 'no'} decimal{'' if digits == 1 else 's'}") if shown else None
 
 
+def _is_fraction(node: exp.Expr) -> bool:
+    """Whether the value of an expression is an average, a ratio or a duration, or is computed from one."""
+    if isinstance(node, exp.Avg | exp.Div):
+        return True
+    if isinstance(node, exp.Sub) and (is_julian(node.this) or is_julian(node.expression)):
+        return True
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        return _is_fraction(node.this) or _is_fraction(node.expression)
+    inner = _inner(node)
+    return inner is not None and _is_fraction(inner)
+
+
+def _is_sum(node: exp.Expr) -> bool:
+    """Whether the value of an expression is a sum, or is computed from sums."""
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        return _is_sum(node.this) or _is_sum(node.expression)
+    inner = _inner(node)
+    return isinstance(node, exp.Sum) or (inner is not None and _is_sum(inner))
+
+
+def _inner(node: exp.Expr) -> exp.Expr | None:
+    """The part of an expression whose fractions it has; a cast to whole numbers or to digits has its own."""
+    if isinstance(node, exp.Cast) and (node.to.expressions or not node.to.is_type(*exp.DataType.REAL_TYPES)):
+        return None
+    kept = (exp.Cast, exp.Paren, exp.Neg, exp.Coalesce, exp.Window, exp.Abs, exp.Max, exp.Min)
+    return node.this if isinstance(node, kept) else None
+
+
+def _keep_exact(tree: exp.Select, term: exp.Expr, asked: Asked) -> None:
+    """Sort and filter by the number itself where ORDER BY or HAVING name it: equal when rounded is not equal."""
+    alias, place = term.parent, next(at for at, each in enumerate(tree.expressions, 1) if each.unalias() is term)
+    name = alias.alias.lower() if isinstance(alias, exp.Alias) else ""
+    stored = {column.name.lower() for table in tables_of(tree, asked.schema).values() for column in table.columns}
+    order, having = tree.args.get("order"), tree.args.get("having")
+    for ordered in order.expressions if order is not None else ():
+        key = ordered.this
+        if (isinstance(key, exp.Literal) and key.name == str(place)) or _is_named(key, name):
+            key.replace(term.copy())
+    for clause in (order, having):
+        for column in list(clause.find_all(exp.Column)) if clause is not None and name not in stored else ():
+            if _is_named(column, name) and column.parent_select is tree:
+                column.replace(term.copy())
+
+
+def _is_named(node: exp.Expr, name: str) -> bool:
+    return bool(name) and isinstance(node, exp.Column) and not node.table and node.name.lower() == name
+
+
 def _digits(question: str) -> int | None:
     """The decimals that a question wants; None where it names none, several, or another way to round."""
     if _OTHERWISE.search(question):
         return None
-    named = {
-        _COUNTS[text] if text in _COUNTS else int(text)
-        for text in (match["count"].lower() for match in _DECIMALS.finditer(question))
-    }
+    named = set[int]()
+    for match in _DECIMALS.finditer(question):
+        count = (match["count"] or "0").lower()
+        named.add(_COUNTS[count] if count in _COUNTS else int(count))
     named |= {0} if _WHOLE.search(question) else set()
     named |= {2} if _CENTS.search(question) else set()
     return named.pop() if len(named) == 1 else None
-
-
-def _has(term: exp.Expr, *kinds: type[exp.Expr]) -> bool:
-    """Whether an expression has a part of these kinds, and none that settles its digits or hides them."""
-    settled = (exp.Floor, exp.Ceil, exp.Trunc, exp.Format, exp.ToChar, exp.Subquery, exp.DPipe)
-    return (
-        term.find(*kinds) is not None
-        and term.find(*settled) is None
-        and not any(cast.to.is_type(*exp.DataType.INTEGER_TYPES, *exp.DataType.TEXT_TYPES) for cast in _casts(term))
-        and not any(node.name.lower() in _WRITTEN for node in term.find_all(exp.Anonymous))
-    )
-
-
-def _casts(term: exp.Expr) -> list[exp.Cast]:
-    """The casts of a whole expression, not of a part of a sum or average."""
-    return [cast for cast in term.find_all(exp.Cast) if cast.find_ancestor(exp.AggFunc, exp.Div) is None]
-
-
-def _is_duration(term: exp.Expr) -> bool:
-    """Whether an expression subtracts days of SQLite, which have fractions."""
-    return any(node.name.lower() == "julianday" for node in term.find_all(exp.Anonymous)) and _has(term, exp.Sub)
