@@ -15,6 +15,7 @@ INSERT INTO call VALUES (1, 1, '2024-03-01 06:00', '2024-03-01 13:20', 10.55),
 """
 FEES = "SELECT berth_id, MIN(fee), AVG(fee) FROM call GROUP BY berth_id"
 WAITS = "SELECT AVG(JULIANDAY(berthed) - JULIANDAY(arrived)) FROM call"
+ENOUGH = "SUM(fee) > (SELECT MIN(code) FROM berth WHERE code = 'x') OR SUM(fee) > 9"
 RANKS = "SELECT berth_id, RANK() OVER (ORDER BY AVG(fee)) FROM call GROUP BY berth_id"
 WITHIN = "SELECT SUM(CASE WHEN JULIANDAY(berthed) - JULIANDAY(arrived) <= 2 THEN 1 ELSE 0 END) FROM call"
 
@@ -56,10 +57,9 @@ WITHIN = "SELECT SUM(CASE WHEN JULIANDAY(berthed) - JULIANDAY(arrived) <= 2 THEN
         ),
         (
             "Fees of berths to one decimal that are at least the average",
-            "SELECT berth_id, SUM(fee) AS code FROM call GROUP BY berth_id HAVING SUM(fee) > (SELECT MIN(code) FROM berth "
-            "WHERE code = 'x') OR SUM(fee) > 9 ORDER BY code",
-            "SELECT berth_id, ROUND(SUM(fee), 1) AS code FROM call GROUP BY berth_id HAVING SUM(fee) > (SELECT MIN(code) "
-            "FROM berth WHERE code = 'x') OR SUM(fee) > 9 ORDER BY SUM(fee)",
+            f"SELECT berth_id, SUM(fee) AS code FROM call GROUP BY berth_id HAVING {ENOUGH} ORDER BY code",
+            "SELECT berth_id, ROUND(SUM(fee), 1) AS code FROM call GROUP BY berth_id "
+            f"HAVING {ENOUGH} ORDER BY SUM(fee)",
         ),
         (
             "How many minutes do ships wait on average at most berths?",
