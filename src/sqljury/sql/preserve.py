@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqljury.language.alike import digits, is_number, letters, respelt
+from sqljury.sql.names.imagined import leave_out
 from sqljury.sql.parse import errors, exp, quiet, read_query, write
 from sqljury.sql.resolve import brought_in, column_names, find_table, has_column
 from sqljury.sql.terms import (
@@ -57,9 +58,9 @@ _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\w+|<>|[<>!=]=?")
 def losses(before: str, after: str, schema: Schema, lacking: Collection[str] = ()) -> tuple[str, ...]:
     """The restrictions of ``before`` that ``after`` has no longer, or only in a weaker form; empty if it keeps all.
 
-    A text of ``before`` that is in ``lacking`` may be spelt another way in ``after``: those are the texts that their
-    column does not have. A query in another dialect is read in that dialect; one that no dialect can read is compared
-    word by word.
+    A join to a table that is a column is none. A text of ``before`` that is in ``lacking`` may be spelt another way in
+    ``after``: those are the texts that their column does not have. A query in another dialect is read in that dialect;
+    one that no dialect can read is compared word by word.
     """
     try:
         new = read_query(after, schema.dialect)
@@ -69,6 +70,7 @@ def losses(before: str, after: str, schema: Schema, lacking: Collection[str] = (
         old = next((reading for reading in readings if reading is not None), None)
         if old is None:
             return tuple(_lost_words(before, write(new, schema.dialect, comments=False)))
+        leave_out(old, schema)
         comparison = _Comparison(schema, lacking)
         return tuple(dict.fromkeys((*comparison.lost(old, new, exact=False), *comparison.unread(old, new))))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):

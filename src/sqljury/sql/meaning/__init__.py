@@ -21,6 +21,7 @@ from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
@@ -57,6 +58,7 @@ RULES: Final[tuple[Rule, ...]] = (
     superiors,
     unneeded_join,
     explained,
+    misplaced,
     ignored_case,
     last_day,
     whole_days,

@@ -138,7 +138,7 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
         return None
     names = [text.name for text in texts]
     tables = list(_explaining(known, asked.schema))
-    if not tables or not all(any(letter.isalpha() for letter in name) for name in names):
+    if not tables or not all(any(letter.isalpha() for letter in name) or not _is_number(name) for name in names):
         return None
     if any(asked.data.spellings(known.table, known.column.name, name) != () for name in names):
         return None
@@ -152,6 +152,11 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
             if all(known_ones):
                 found.append((table, key, text, [spelling for each in known_ones for spelling in each]))
     return _select(*found[0], asked.schema.dialect) if len(found) == 1 else None
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text may be the number of a key, or part of a code, and not a name: '12', but not '2021-0023'."""
+    return text.replace(".", "", 1).strip("+-").isdigit()
 
 
 def _explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:

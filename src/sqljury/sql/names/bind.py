@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from sqljury.sql.grouping import group_outputs
 from sqljury.sql.names.columns import Binder
+from sqljury.sql.names.imagined import left_out
 from sqljury.sql.names.near import near_tables
 from sqljury.sql.names.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading
 from sqljury.sql.parse import errors, exp, parse_one, quiet
@@ -47,9 +48,9 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
     A column that its table does not have is, in this order: a misspelt one of that table; one of another table of the
     query; one of a table that keys lead to, which is joined in; a near name of the tables that the query has. Two
     tables joined on a column that one of them lacks are joined along keys. Tables that do not exist take the most
-    similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and a
-    query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not
-    run: whether they answer is for the caller to see.
+    similar table's name; one that is a column it was joined on is left out. Columns that two tables share are
+    qualified, names quoted where the engine needs it, and a query that is ordered by an aggregate grouped. Empty where
+    nothing could be bound. The results are parsed, not run: whether they answer is for the caller to see.
     """
     try:
         first = _bound(sql, schema, question, {})
@@ -115,6 +116,10 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
         reading.search()
         bare = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
         names = set() if bare else set(near_tables(node.name, schema))
+        if not bare and not names and left_out(node, schema):
+            reading.kinds["table that is a column"] = None
+            changed = True
+            continue
         tables = bare or [table for table in schema.tables if table.name in names]
         options = [
             Option(

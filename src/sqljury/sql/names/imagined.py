@@ -1,0 +1,45 @@
+"""Tables that a query joins to look up names, and that the schema lacks since a column has the names itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.language.alike import pieces
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import find_table, tables_of
+from sqljury.types import Schema
+
+_TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
+
+
+def leave_out(tree: exp.Expr, schema: Schema) -> None:
+    """Leave out all such tables of a query."""
+    named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    for node in list(tree.find_all(exp.Table)):
+        if node.name.lower() not in named and find_table(schema, node) is None:
+            left_out(node, schema)
+
+
+def left_out(node: exp.Table, schema: Schema) -> bool:
+    """Leave out a table that the schema lacks if it is called like the column of text it is joined on; True if it was.
+
+    ``JOIN practice_areas AS p ON p.id = m.practice_area`` goes, and ``p.name`` becomes ``m.practice_area``.
+    """
+    join, select, alias = node.parent, node.find_ancestor(exp.Select), node.alias_or_name.lower()
+    condition = join.args.get("on") if isinstance(join, exp.Join) else None
+    if select is None or not isinstance(condition, exp.EQ):
+        return False
+    sides = [side for side in (condition.this, condition.expression) if isinstance(side, exp.Column)]
+    here = [side for side in sides if side.table.lower() != alias]
+    if len(sides) != 2 or len(here) != 1 or pieces(here[0].name) != pieces(node.name):
+        return False
+    table = tables_of(select, schema).get(here[0].table.lower())
+    columns = [] if table is None else [each for each in table.columns if each.name.lower() == here[0].name.lower()]
+    if not columns or (columns[0].type and not _TEXT.search(columns[0].type)):
+        return False
+    join.pop()
+    for column in list(select.find_all(exp.Column)):
+        if column.table.lower() == alias:
+            column.replace(here[0].copy())
+    return True
