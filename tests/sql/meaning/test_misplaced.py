@@ -15,6 +15,7 @@ INSERT INTO hearing VALUES (1, 1, 'motion', 'held', 'granted', 'scheduled twice'
  (2, 1, 'trial', 'scheduled', NULL, NULL), (3, 2, 'motion', 'Scheduled', NULL, NULL),
  (4, 3, 'motion', 'adjourned', 'adjourned', NULL);
 """
+HEARINGS = "FROM matter AS m JOIN hearing AS h ON h.matter_id = m.id"
 COUNT = "SELECT COUNT(*) FROM hearing WHERE "
 
 
@@ -37,6 +38,17 @@ COUNT = "SELECT COUNT(*) FROM hearing WHERE "
             "How many matters are there in each practice area?",
             "SELECT a.name, COUNT(*) FROM matter AS m JOIN practice_areas AS a ON a.id = m.practice_area GROUP BY a.id",
             "SELECT m.practice_area, COUNT(*) FROM matter AS m GROUP BY m.practice_area",
+        ),
+        (
+            "How many matters are there in each practice area?",
+            "SELECT b.practice_area, COUNT(*) FROM matter AS a JOIN matter AS b ON b.id = a.practice_area "
+            "GROUP BY b.id",
+            "SELECT a.practice_area, COUNT(*) FROM matter AS a GROUP BY a.practice_area",
+        ),
+        (
+            "How many hearings does each matter have?",
+            f"SELECT m.matter_number, SUM(h.id) {HEARINGS} GROUP BY m.id",
+            f"SELECT m.matter_number, COUNT(h.id) {HEARINGS} GROUP BY m.id",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
-from sqljury.sql.meaning.counted import counted_matches, counted_once
+from sqljury.sql.meaning.counted import counted_matches, counted_once, summed_keys
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
@@ -20,7 +20,7 @@ from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
 from sqljury.sql.meaning.histories import current_rows
-from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.joins import along_keys, looked_up_in_itself
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
@@ -55,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
     numbers_of_texts,
     booleans,
     along_keys,
+    looked_up_in_itself,
     superiors,
     unneeded_join,
     explained,
@@ -75,6 +76,7 @@ RULES: Final[tuple[Rule, ...]] = (
     best_of_each,
     counted_sets,
     extremes,
+    summed_keys,
     counted_once,
     counted_matches,
     rounded,

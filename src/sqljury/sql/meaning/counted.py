@@ -6,14 +6,18 @@ And things that are counted although there are none: an outer join makes a row o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqljury.language.cues import counted
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, find_table, sources_of
 from sqljury.sql.terms import outside_queries
 from sqljury.types import Schema, Table
+
+_NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
+"""Last words of columns that number rows."""
 
 
 def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
@@ -55,6 +59,23 @@ def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
         node.set("this", exp.column(table.row_key[0], table=join.alias_or_name))
     reason = f"COUNT(*) counted one for what has no row of {table.name}"
     return Change(reason) if counts else None
+
+
+def summed_keys(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count rows where a query adds up their numbers: ``SUM(goal.goal_id)`` for how many goals there are."""
+    changed = False
+    for node in list(tree.find_all(exp.Sum)):
+        known = held(node.this, asked.schema)
+        if known is not None and words(known.column.name)[-1:] in _NUMBERS and _is_key(known):
+            node.replace(exp.Count(this=node.this.copy(), big_int=True))
+            changed = True
+    return Change("numbers of rows were added up") if changed else None
+
+
+def _is_key(known: Held) -> bool:
+    """Whether a column identifies the rows of its table, or refers to others."""
+    keys = [known.table.row_key, *(key.columns for key in known.table.foreign_keys)]
+    return any(len(key) == 1 and key[0].lower() == known.column.name.lower() for key in keys)
 
 
 def _counts_rows(node: exp.Expr) -> bool:
