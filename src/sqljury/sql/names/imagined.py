@@ -28,7 +28,7 @@ def left_out(node: exp.Table, schema: Schema) -> bool:
     """
     join, select, alias = node.parent, node.find_ancestor(exp.Select), node.alias_or_name.lower()
     condition = join.args.get("on") if isinstance(join, exp.Join) else None
-    if select is None or not isinstance(condition, exp.EQ):
+    if join is None or select is None or not isinstance(condition, exp.EQ):
         return False
     sides = [side for side in (condition.this, condition.expression) if isinstance(side, exp.Column)]
     here = [side for side in sides if side.table.lower() != alias]
