@@ -9,6 +9,7 @@ from typing import Final
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.sql.meaning.base import YEARS
 from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
 from sqljury.sql.text import quote_name
@@ -25,7 +26,7 @@ _NUMERALS: Final[dict[str, int]] = {
 }
 _QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
 _CONVERSIONS: Final = frozenset({7, 10, 12, 24, 30, 60, 100, 365, 365.25, 1000, 1024, 1440, 3600, 86400, 1_000_000})
-_YEARS: Final = range(1900, 2100)
+_YEARS: Final = range(*YEARS)
 _DAY: Final = re.compile(r"(?P<year>(?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?")
 """A day or a month that is kept as a number: 20240131, 202401."""
 _CLOSE: Final = 0.85
@@ -74,17 +75,19 @@ def numbers(subject: Subject) -> Iterator[Finding]:
     texts = " ".join(literal.name for literal in literals if literal.is_string)
     in_texts = {float(text.replace(",", "")) for text in re.findall(r"\d+(?:\.\d+)?", texts)}
     scales = _scales(subject.tree)
-    said = {reading for value in written for reading in _readings(value, scales)} | in_texts
+    readings = {reading for value in written for reading in _readings(value, scales)} | in_texts
     decimals = "decimal" in subject.words or "decimals" in subject.words
     unasked = [
         literal
         for value, literal in written.items()
         if value > 1 and not _converts(literal, decimals) and not _readings(value, scales) & (asked | spelled)
     ]
-    years = {value for value in said if value in _YEARS}
+    years = {value for value in readings if value in _YEARS}
     span = (min(years), max(years)) if years and {min(years), max(years)} <= asked else (0.0, 0.0)
     unused = sorted(
-        value for value in asked if value not in said and f"{value:g}" not in texts and not span[0] < value < span[1]
+        value
+        for value in asked
+        if value not in readings and f"{value:g}" not in texts and not span[0] < value < span[1]
     )
     if unasked and unused:
         evidence = f"the question has {unused[0]:g}, which the query lacks; the query has {unasked[0].this}"

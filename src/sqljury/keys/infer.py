@@ -60,7 +60,7 @@ def worth_reading(schema: Schema) -> list[Table]:
 
 
 def _undeclared(schema: Schema, *, identifiers: bool = False) -> Iterator[tuple[Table, list[Key]]]:
-    """For each column that refers to another row by name and has no declared key, its table and what it may mean."""
+    """The columns without a declared key whose names refer to a key: for each its table, and the keys it may mean."""
     finder = Finder(schema, {})
     for table in schema.tables:
         for column in () if table.is_view else _free(table):

@@ -175,14 +175,11 @@ class Finder:
         if column.name not in profile.columns and profile.columns:
             return []
         seen = profile.columns.get(column.name, _NOTHING)
-        is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
-        ownership, left = self.owners.of(table.name, column.name), _LOOKED_UP
+        left = _LOOKED_UP
         pairs: list[Pair] = []
-        for key, relation in self._candidates(table, column, seen):
-            pair = Pair(table, column, seen, key, relation, is_main=is_main, ownership=ownership)
-            if _is_own_key(pair):
-                continue
-            if key.whole:
+        for named in self._pairs(table, column, seen):
+            pair = named
+            if pair.key.whole:
                 pair = self._looked_up(pair)
             elif left and not any(_better(other, pair) for other in pairs):
                 pair, left = self._looked_up(pair), left - 1
@@ -192,14 +189,16 @@ class Finder:
 
     def named(self, table: Table, column: Column) -> list[Key]:
         """The keys that a column refers to by its name, whatever its values are."""
+        return [pair.key for pair in self._pairs(table, column, _NOTHING) if pair.relation in _BY_NAME]
+
+    def _pairs(self, table: Table, column: Column, seen: ColumnProfile) -> Iterator[Pair]:
+        """The column with each key that its name or values may mean, before values are compared."""
         is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
         ownership = self.owners.of(table.name, column.name)
-        pairs = (
-            Pair(table, column, _NOTHING, key, relation, is_main=is_main, ownership=ownership)
-            for key, relation in self._candidates(table, column, _NOTHING)
-            if relation in _BY_NAME
-        )
-        return [pair.key for pair in pairs if not _is_own_key(pair)]
+        for key, relation in self._candidates(table, column, seen):
+            pair = Pair(table, column, seen, key, relation, is_main=is_main, ownership=ownership)
+            if not _is_own_key(pair):
+                yield pair
 
     def _candidates(self, table: Table, column: Column, seen: ColumnProfile) -> list[tuple[Key, str]]:
         name = names.column_name(column.name)

@@ -5,17 +5,20 @@ Built on sqlglot's scopes. Access rules have a resolver of their own, which fail
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, scopes
 from sqljury.sql.text import quote_name
-from sqljury.types import Schema, Table
+from sqljury.types import Column, Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
+
+_TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 
 
 def find_table(schema: Schema, node: exp.Table) -> Table | None:
@@ -62,6 +65,11 @@ def has_column(table: Table, name: str) -> bool:
     """Whether the table has a column of that name in any case."""
     lower = name.lower()
     return any(column.name.lower() == lower for column in table.columns)
+
+
+def may_be_text(column: Column) -> bool:
+    """Whether a column is declared as text; one without a type may hold any."""
+    return not column.type or bool(_TEXT.search(column.type))
 
 
 def identifier(name: str, dialect: str) -> exp.Identifier:

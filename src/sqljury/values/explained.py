@@ -31,7 +31,7 @@ LEAST_CODES: Final = 2
 _CALLED: Final = frozenset(
     words("code cd cod lookup lkp lu domain reference ref enum list value val param parameter option dictionary dict")
 )
-"""Words in the names of tables of codes, by which one with a key of its own is told from a table of things."""
+"""Words in the names of tables of codes. A table with a key of one column needs such a name to count as one."""
 _KINDS: Final = frozenset(
     words("code cd cod type typ kind knd status stat sts stt st state cat category class flag flg")
 )

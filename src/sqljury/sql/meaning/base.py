@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import owner
+from sqljury.sql.resolve import may_be_text, owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
 Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
@@ -21,7 +21,6 @@ TITLES: Final = ("name", "title", "label")
 YEARS: Final = (1900, 2100)
 """Between these a number is taken for a year."""
 
-_TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T].*)?")
 
@@ -90,7 +89,7 @@ class Held(NamedTuple):
     @property
     def is_text(self) -> bool:
         """Whether it is declared as text; a column without a type may hold any."""
-        return not self.column.type or bool(_TEXT.search(self.column.type))
+        return may_be_text(self.column)
 
 
 def held(node: exp.Expr | None, schema: Schema) -> Held | None:

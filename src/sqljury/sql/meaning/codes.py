@@ -111,19 +111,13 @@ def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
         ]
         if len(found) == 1 and asked.data.spellings(known.table, known.column.name, other.name) == ():
             alias, name, code = found[0]
-            source = next(
-                (item.args.get("alias") or item.this for item in from_items(select) if _is(item, alias)), None
-            )
-            table_name = source.this if isinstance(source, exp.TableAlias) else source
-            of = table_name.copy() if column.table and isinstance(table_name, exp.Identifier) else None
+            item = next(item for item in from_items(select) if item.alias_or_name.lower() == alias)
+            called = item.args["alias"].this if item.alias else item.this
+            of = called.copy() if column.table else None
             column.replace(exp.column(identifier(name, asked.dialect), table=of))
             other.replace(exp.Literal.string(code))
             changed = True
     return changed
-
-
-def _is(item: exp.Expr, alias: str) -> bool:
-    return item.alias_or_name.lower() == alias
 
 
 def _by_text(meanings: Mapping[str, str]) -> dict[str, str]:

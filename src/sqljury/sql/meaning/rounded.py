@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.language.words import NUMBER_WORDS
 from sqljury.sql.meaning.base import Asked, Change, is_julian
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import tables_of
 
-_COUNTS: Final = {"one": 1, "two": 2, "three": 3, "four": 4}
 _DECIMALS: Final = re.compile(
-    r"(?:\b(?P<count>one|two|three|four|[1-4])|\b(?:to|in|rounded to) (?P<none>no|zero|0))[ -]+"
+    r"(?:\b(?P<count>one|two|three|four|[1-4])|\b(?:to|in|rounded to) (?:no|zero|0))[ -]+"
     r"(?:decimals?\b|decimal (?:place|digit)s?\b|digits? after)",
     re.IGNORECASE,
 )
@@ -104,7 +104,7 @@ def _digits(question: str) -> int | None:
     named = set[int]()
     for match in _DECIMALS.finditer(question):
         count = (match["count"] or "0").lower()
-        named.add(_COUNTS[count] if count in _COUNTS else int(count))
+        named.add(NUMBER_WORDS.index(count) if count in NUMBER_WORDS else int(count))
     named |= {0} if _WHOLE.search(question) else set()
     named |= {2} if _CENTS.search(question) else set()
     return named.pop() if len(named) == 1 else None

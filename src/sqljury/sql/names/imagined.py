@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from sqljury.language.alike import pieces
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import find_table, tables_of
+from sqljury.sql.resolve import find_table, may_be_text, tables_of
 from sqljury.types import Schema
-
-_TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
 
 
 def leave_out(tree: exp.Expr, schema: Schema) -> None:
@@ -36,7 +31,7 @@ def left_out(node: exp.Table, schema: Schema) -> bool:
         return False
     table = tables_of(select, schema).get(here[0].table.lower())
     columns = [] if table is None else [each for each in table.columns if each.name.lower() == here[0].name.lower()]
-    if not columns or (columns[0].type and not _TEXT.search(columns[0].type)):
+    if not columns or not may_be_text(columns[0]):
         return False
     join.pop()
     for column in list(select.find_all(exp.Column)):
