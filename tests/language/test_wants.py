@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqljury.language.wants import Wants, wants
+from sqljury.language.wants import Wants, grouped_by, wants
 
 
 def test_words_after_each_and_all() -> None:
@@ -11,6 +11,12 @@ def test_words_after_each_and_all() -> None:
     assert wants("How many visits per doctor?").each_of == {"doctor"}
     chosen = wants("List all teachers who have a course")
     assert (chosen.each, chosen.each_of, chosen.must_have) == (True, frozenset(), {"course"})
+
+
+def test_words_for_groups() -> None:
+    assert grouped_by("Hours per matter in each practice area, most first") == {"matter", "practice", "area"}
+    assert grouped_by("Sales by region and city, going by the office that sold") >= {"region", "office"}
+    assert grouped_by("How many offices are there?") == frozenset()
 
 
 def test_what_is_counted_and_how_many_rows() -> None:

@@ -302,6 +302,7 @@ _SUMMED: Final = _words(
 )
 _FOR_EACH: Final = re.compile(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
 _NAMES: Final = _words("names?|called|who")
+_COUNT: Final = _words("how many|numbers? of|counts?")
 _KEYS: Final = _words(r"ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?")
 
 
@@ -314,6 +315,11 @@ def for_each(question: str) -> str:
     """The word for the groups that something is asked for: "region" of "in each region"; empty where there is none."""
     match = _FOR_EACH.search(question)
     return match[1] if match is not None else ""
+
+
+def wants_count(question: str) -> bool:
+    """Whether a number of things is asked for."""
+    return bool(_COUNT.search(question))
 
 
 def names(question: str) -> bool:

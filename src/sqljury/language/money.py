@@ -26,7 +26,7 @@ _MINOR: Final = re.compile(
     re.IGNORECASE,
 )
 _UNCLEAR: Final = re.compile(
-    r"\b(?:thousands?|millions?|billions?|convert\w*|exchange\w*|currenc(?:y|ies)|percent\w*|ratio"
+    r"\b(?:thousands?|millions?|billions?|convert\w*|exchange\w*|currenc(?:y|ies)|ratio"
     r"|weigh\w*|heav\w+|mass|lbs?)\b|k[€$]",
     re.IGNORECASE,
 )

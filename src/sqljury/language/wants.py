@@ -12,6 +12,9 @@ from sqljury.language.words import NUMBER_WORDS, words
 _EACH_OF: Final = re.compile(
     r"\b(?:each|every|all|per)\s+(?:(?:of|the|our|single|these|those)\s+)*((?:[\w-]+\s*){1,3})", re.IGNORECASE
 )
+_GROUPED_BY: Final = re.compile(
+    r"\b(?:each|every|all|per|by)\s+(?:(?:of|the|our|its|their|single)\s+)*(?=((?:[\w-]+\s*){1,3}))", re.IGNORECASE
+)
 _MUST_HAVE: Final = re.compile(
     r"\b(?:have|has|having|had|with)\s+(?:a|an|any|some|at least one|one or more)\s+((?:[\w-]+\s*){1,2})", re.IGNORECASE
 )
@@ -46,6 +49,11 @@ def wants(question: str) -> Wants:
         counted=frozenset(filter(None, counted)),
         numbers=frozenset() if cues.ranked(question) else _numbers(question),
     )
+
+
+def grouped_by(question: str) -> frozenset[str]:
+    """The words after each, every, all, per and by, in the form of ``words``: for what groups something is asked."""
+    return _following(_GROUPED_BY, question)
 
 
 def _following(pattern: re.Pattern[str], question: str, unless: re.Pattern[str] | None = None) -> frozenset[str]:

@@ -271,6 +271,7 @@ def test_amounts_of_a_question() -> None:
     assert main_unit("the fees in euros")
     assert main_unit("the fees in € for orders of more than 50 euros")
     assert main_unit("How many dollars were paid?")
+    assert main_unit("the cost in euros and the overrun in percent")
     assert not main_unit("orders of more than 50 euros")
     assert not main_unit("the fees in euros and cents")
     assert not main_unit("the fees in thousands of euros")

@@ -66,3 +66,35 @@ def test_a_table_that_the_question_means_stays(answered: Answered, question: str
 )
 def test_other_queries_stay(answered: Answered, sql: str) -> None:
     assert answered(SCHEMA, "Which ones are there?", sql).sql == sql
+
+
+FORK = "FROM rotation AS r JOIN field AS f ON r.field_id = f.id JOIN treatment AS t ON t.field_id = f.id"
+
+
+@pytest.mark.parametrize(
+    ("joins", "expected"),
+    [
+        (FORK, "FROM field AS f JOIN treatment AS t ON t.field_id = f.id"),
+        (
+            "FROM treatment AS t JOIN field AS f ON t.field_id = f.id JOIN rotation AS r ON r.field_id = f.id",
+            "FROM treatment AS t JOIN field AS f ON t.field_id = f.id",
+        ),
+    ],
+)
+def test_events_are_not_multiplied_by_other_events(answered: Answered, joins: str, expected: str) -> None:
+    found = answered(
+        SCHEMA, "How many treatments did each worker do?", f"SELECT t.worker_id, COUNT(*) {joins} GROUP BY 1"
+    )
+    assert found.sql == f"SELECT t.worker_id, COUNT(*) {expected} GROUP BY 1"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many treatments did fields with a rotation have?", f"SELECT t.worker_id, COUNT(*) {FORK} GROUP BY 1"),
+        ("What was done on the hill?", f"SELECT COUNT(*) {FORK} WHERE f.site = 'Hill'"),
+        ("How many treatments of rye?", f"SELECT COUNT(*) {FORK} WHERE r.crop = 'rye'"),
+    ],
+)
+def test_events_that_are_meant_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql

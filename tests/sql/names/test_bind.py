@@ -376,3 +376,14 @@ def test_a_key_to_a_single_row_comes_before_one_to_many_rows() -> None:
     )
     query = "SELECT s.month, SUM(s.net) FROM fact_sales AS s JOIN store AS t ON s.store_key = t.id GROUP BY s.month"
     assert "JOIN dim_date ON s.date_key = dim_date.date_key" in rebindings(query, sales)[0]
+
+
+def test_a_day_of_another_table_is_the_day_of_this_one() -> None:
+    invoice = table("invoice", "id no issued_on")
+    movement = table("movement", "id invoice_id amount created_on moved_on", ("invoice_id", "invoice.id"))
+    trust = Schema("trust", "sqlite", (invoice, movement))
+    query = "SELECT SUM(amount) FROM movement WHERE issued_on >= '2024-01-01'"
+    assert rebindings(query, trust, "What was moved in 2024?")[0] == query.replace("issued_on", "movement.moved_on")
+    for question in ("What was moved for invoices of 2024?", "What was moved that was issued in 2024?"):
+        assert "invoice.issued_on" in rebindings(query, trust, question)[0]
+    assert "invoice.no" in rebindings(query.replace("issued_on", "no"), trust, "What was moved?")[0]

@@ -20,14 +20,19 @@ from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
 from sqljury.sql.meaning.histories import current_rows
-from sqljury.sql.meaning.joins import along_keys, looked_up_in_itself
+from sqljury.sql.meaning.inside import counted_inside
+from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
+from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
+from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
+from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
+from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.units import minor_units
@@ -56,7 +61,9 @@ RULES: Final[tuple[Rule, ...]] = (
     booleans,
     along_keys,
     looked_up_in_itself,
+    joined_with_itself,
     superiors,
+    stray_key,
     unneeded_join,
     explained,
     misplaced,
@@ -68,7 +75,9 @@ RULES: Final[tuple[Rule, ...]] = (
     kept_without,
     not_in_null,
     division,
+    percentages,
     minor_units,
+    counted_inside,
     names_for_keys,
     in_words,
     grouped,
@@ -79,6 +88,8 @@ RULES: Final[tuple[Rule, ...]] = (
     summed_keys,
     counted_once,
     counted_matches,
+    sort_output,
+    sorted_as_asked,
     rounded,
     null_order,
 )

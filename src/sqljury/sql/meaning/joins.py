@@ -37,50 +37,6 @@ def along_keys(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("a join of columns that no key relates") if changed else None
 
 
-def looked_up_in_itself(tree: exp.Query, asked: Asked) -> Change | None:
-    """Leave out a join of a table with itself that finds nothing: its numbers are compared with texts.
-
-    ``matters AS b ON b.id = a.practice_area`` was written for the names that the column holds itself.
-    """
-    changed = False
-    for sources in read_sources(tree, asked.schema):
-        select = sources.scope.expression
-        for join in list(select.args.get("joins") or ()) if isinstance(select, exp.Select) else ():
-            condition = join.args.get("on")
-            if join.side or not isinstance(condition, exp.EQ):
-                continue
-            joined = join.this.alias_or_name.lower()
-            sides = sorted((condition.this, condition.expression), key=lambda side: _alias(side) == joined)
-            left, right = (held(side, asked.schema) for side in sides)
-            if left is None or right is None or left.table is not right.table or _alias(sides[0]) == _alias(sides[1]):
-                continue
-            if any(_numbers_and_texts(*pair, asked) for pair in ((left, right), (right, left))):
-                join.pop()
-                for column in list(select.find_all(exp.Column)):
-                    if _alias(column) == joined and column.name.lower() == sides[1].name.lower():
-                        column.replace(sides[0].copy())
-                    elif _alias(column) == joined:
-                        column.set("table", sides[0].args["table"].copy())
-                changed = True
-    return Change("a join of numbers and texts of one table", without=("join", "conditions")) if changed else None
-
-
-def _alias(column: exp.Expr) -> str:
-    return column.table.lower() if isinstance(column, exp.Column) else ""
-
-
-def _numbers_and_texts(key: Held, other: Held, asked: Asked) -> bool:
-    """Whether a column is the key of its table with numbers alone, and another one holds texts that are none."""
-    if key.table.row_key != (key.column.name,):
-        return False
-    numbers, texts = (asked.data.values(each.table, each.column.name) for each in (key, other))
-    return (
-        bool(numbers and texts)
-        and all(isinstance(value, int | float) for value in numbers)
-        and all(isinstance(value, str) and not value.strip().isdigit() for value in texts)
-    )
-
-
 def _joins(sources: Sources) -> Iterator[tuple[exp.Join, Held, Held]]:
     """The inner joins on one equality of columns of two tables."""
     select = sources.scope.expression

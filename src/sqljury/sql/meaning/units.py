@@ -28,9 +28,17 @@ _OF_MONEY: Final = frozenset(
         *("fee", "amt", "amount", "price", "prc", "total", "tot", "cost", "pay", "paid", "sal", "salary", "wage"),
         *("rev", "revenue", "balance", "bal", "net", "gross", "tax", "vat", "fare", "rent", "premium", "due", "budget"),
         *("income", "turnover", "profit", "margin", "sum", "surcharge", "euro", "eur", "dollar", "usd", "money"),
+        *("val", "value"),
     )
 )
 """Not what is often counted, such as payments, refunds and sales."""
+_NEVER_COUNTED: Final = frozenset(
+    (
+        *("price", "cost", "amount", "amt", "budget", "balance", "salary", "wage", "turnover", "revenue", "income"),
+        *("profit", "value", "val"),
+    )
+)
+"""Beside "ct" these say that it is cents, even if the question counts something."""
 _NOT_AMOUNTS: Final = frozenset({"id", "code", "count", "cnt", "per", "percent", "pct", "flag", "nr", "no", "num"})
 _NUMERIC: Final = re.compile(r"int(?!erval|\d*(?:multi)?range)|serial|num(?!(?:multi)?range)|dec|real|floa|doub", re.I)
 _SCALED: Final = re.compile(r",\s*[1-9]")
@@ -47,7 +55,10 @@ _NOT_IN_CENTS: Final = re.compile(
 _COUNTED: Final = re.compile(
     r"\b(?:number|count) of\b|\bcounts?\b|\bhow many (?!(?:euro|dollar|pound|franc|kron)\w*)", re.IGNORECASE
 )
-_HUNDREDS: Final = frozenset({"100", "100.0", "100.", "100.00", "0.01", ".01", "1e2"})
+_HUNDRED: Final = frozenset({"100", "100.0", "100.", "100.00", "1e2"})
+_HUNDREDS: Final = _HUNDRED | {"0.01", ".01"}
+_MISTAKEN: Final = {"10": ("10", "ten"), "1000": ("1000", "1,000")}
+"""Divisors that are written for 100, and how a question may ask for them."""
 _FACTORS: Final = frozenset({"qty", "quantity", "unit", "hour", "piece", "pcs", "item"})
 
 
@@ -57,21 +68,23 @@ def is_small_unit(column: str) -> bool:
 
 
 def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
-    """Show cents as euros where the question asks for euros: ``SUM(fee_cents) / 100.0``.
+    """Show cents as euros where the question asks for euros: ``SUM(fee_cents) / 100.0``, for a division by 10 too.
 
-    ``fee_cents > 50`` becomes ``> 5000`` for "more than 50 euros". Left alone where anything is divided by 100.
+    ``fee_cents > 50`` becomes ``> 5000`` for "more than 50 euros". Left alone where anything is divided by 100, or
+    multiplied by it for another purpose than a percentage.
     """
     question = asked.question.text
     cents = _Cents(asked)
     if main_unit(asked.question.evidence):  # it knows better than a name
         return None
-    if not any(map(cents.is_column, tree.find_all(exp.Column))) or _counts_hundreds(tree):
+    if not any(map(cents.is_column, tree.find_all(exp.Column))) or _counts_hundreds(tree, cents):
         return None
     changed = _scale_numbers(tree, cents, amounts(question))
     if isinstance(tree, exp.Select) and main_unit(question) and not _filters_currency(tree):
         counted = bool(_COUNTED.search(question))
         for item in list(tree.selects):
-            changed = _show_main_unit(item, tree, cents, counted=counted) or changed
+            corrected = _correct_divisors(item, cents, question, counted=counted)
+            changed = _show_main_unit(item, tree, cents, counted=counted) or corrected or changed
     return Change("the column is in cents, and the question is not") if changed else None
 
 
@@ -163,12 +176,44 @@ def _scale_numbers(tree: exp.Query, cents: _Cents, given: frozenset[Decimal]) ->
     return bool(scaled)
 
 
-def _counts_hundreds(tree: exp.Query) -> bool:
-    """Whether anything is divided or multiplied by 100, or by the hundredth of 1."""
-    factors = tree.find_all(exp.Div, exp.IntDiv, exp.Mul)
-    sides = [side.unnest() for node in factors for side in (node.this, node.expression)]
-    sides = [side.this if isinstance(side, exp.Cast) else side for side in sides]
-    return any(isinstance(side, exp.Literal) and side.name in _HUNDREDS for side in sides)
+def _counts_hundreds(tree: exp.Query, cents: _Cents) -> bool:
+    """Whether anything is divided or multiplied by 100, or by the hundredth of 1, other than for a percentage."""
+    for node in tree.find_all(exp.Div, exp.IntDiv, exp.Mul):
+        sides = [_uncast(side) for side in (node.this, node.expression)]
+        factors = {side.name for side in sides if isinstance(side, exp.Literal)}
+        if factors & _HUNDREDS and not (factors & _HUNDRED and _is_percentage(node, cents)):
+            return True
+    return False
+
+
+def _is_percentage(product: exp.Expr, cents: _Cents) -> bool:
+    """Whether a product with 100 is a ratio in percent: of two amounts in cents, or of two other values."""
+    ratio = _ratio(product) if isinstance(product, exp.Mul) else None
+    if ratio is None or ratio.expression.find(exp.Column, exp.AggFunc) is None:
+        return False
+    return _shows_cents(ratio.this, cents) == _shows_cents(ratio.expression, cents)
+
+
+def _ratio(product: exp.Mul) -> exp.Div | None:
+    """The division that is a side of a product, or whose dividend the product is."""
+    sides = [_uncast(side) for side in (product.this, product.expression)]
+    inner: exp.Expr = product
+    while isinstance(inner.parent, exp.Paren | exp.Cast | exp.Mul):
+        inner = inner.parent
+    above = inner.parent if inner.arg_key == "this" else None
+    return next((node for node in (*sides, above) if isinstance(node, exp.Div)), None)
+
+
+def _uncast(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    return node
+
+
+def _shows_cents(node: exp.Expr, cents: _Cents) -> bool:
+    """Whether the value of an expression comes from columns in cents, other than those that it compares."""
+    columns = filter(cents.is_column, node.find_all(exp.Column))
+    return any(not isinstance(column.find_ancestor(exp.Predicate, exp.Div), exp.Predicate) for column in columns)
 
 
 def _compared_numbers(tree: exp.Query, cents: _Cents) -> Iterator[exp.Expr]:
@@ -190,7 +235,25 @@ def _filters_currency(tree: exp.Query) -> bool:
 
 def _may_be_counts(value: exp.Expr) -> bool:
     """Whether a column may hold a count by its name: "ct" is short for either."""
-    return any({"ct", "cts"} & set(words(column.name)) for column in value.find_all(exp.Column))
+    names = [set(words(column.name)) for column in value.find_all(exp.Column)]
+    return any({"ct", "cts"} & name and not name & _NEVER_COUNTED for name in names)
+
+
+def _correct_divisors(item: exp.Expr, cents: _Cents, question: str, *, counted: bool) -> bool:
+    """Divide cents of an output by 100 where they are divided by 10 or 1000, and the question does not name these."""
+    divisions = [node for node in item.find_all(exp.Div) if cents(_uncast(node.this))]
+    mistaken = [node.expression for node in divisions if _is_mistaken(node.expression.unnest(), question)]
+    if not mistaken or (counted and any(map(_may_be_counts, divisions))):
+        return False
+    for divisor in mistaken:
+        divisor.replace(exp.Literal.number("100.0"))
+    return True
+
+
+def _is_mistaken(divisor: exp.Expr, question: str) -> bool:
+    number = _number(divisor)
+    names = _MISTAKEN.get(f"{number.normalize():f}", ()) if number else ()
+    return bool(names) and re.search(rf"(?<![\d.,])(?:{'|'.join(names)})\b", question, re.IGNORECASE) is None
 
 
 def _show_main_unit(item: exp.Expr, tree: exp.Select, cents: _Cents, *, counted: bool) -> bool:

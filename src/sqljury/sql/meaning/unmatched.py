@@ -17,11 +17,13 @@ def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
     join equates or one without NULL, or ``HAVING COUNT(*) = 0``. Other conditions on the joined table move into ON.
     """
     for select in list(tree.find_all(exp.Select)):
-        absent = _absent_by_null(select, asked) or _absent_by_count(select, asked)
+        by_null = _absent_by_null(select, asked)
+        absent = by_null or _absent_by_count(select, asked)
         if absent is not None and _is_inner(select):
             joined = _outer_joined(select, absent)
             if joined is not None:
-                _count_matches(select, joined)
+                if by_null is None:  # else what is left has no match, and its own rows are counted
+                    _count_matches(select, joined)
                 _move_conditions(select, joined, asked, nulls=False)
                 return Change(f"an inner join has no rows without a match in {absent}")
     return None

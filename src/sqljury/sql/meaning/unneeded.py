@@ -20,7 +20,8 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     """Remove an inner join to a table that the query uses nowhere else and the question does not mention.
 
     The join must only repeat rows: one that leaves some out may be what is asked for ("customers who ordered"),
-    and rows that are counted may be those of the join.
+    and rows that are counted may be those of the join. Neither holds for tables of events that only share a third one,
+    such as two kinds of sales in the same shop: each row of one then comes once for each of the other.
     """
     select = single_select(tree)
     if select is None:
@@ -29,11 +30,12 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     tables = tables_of(select, asked.schema)
     if len(tables) != len(joins) + 1 or any(join.side or join.kind not in ("", "INNER") for join in joins):
         return None
-    if select.find(exp.Star, exp.Count) is not None:
-        return None
+    counts = select.find(exp.Star, exp.Count) is not None
     for join in joins:
         left = _unneeded(select, join, tables, asked)
-        if left is None or _leaves_out(select, join, left, asked):
+        if left is None:
+            continue
+        if not _is_fork(select, join, left, asked) and (counts or _leaves_out(select, join, left, asked)):
             continue
         _remove(select, join, left)
         reason = f"nothing is asked of {tables[left].name}, whose join repeats rows"
@@ -72,12 +74,26 @@ def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], ask
     aliases = {one[0] for one in used if one is not None}
     equated = None if None in used else ends(join.args.get("on"), asked.schema)
     first, joined = (node.alias_or_name.lower() for node in (tree.args["from_"].this, join.this))
-    removable = (joined, first) if len(tables) == 2 else (joined,)
+    removable = (joined, first) if join is tree.args["joins"][0] else (joined,)
     for left, kept in (equated, equated[::-1]) if equated is not None else ():
         others = [table for alias, table in tables.items() if alias != left.alias]
         if left.alias in removable and left.alias not in aliases and _refers(left, kept):
             return None if _is_meant(left.table, others, asked) else left.alias
     return None
+
+
+def _is_fork(tree: exp.Select, join: exp.Join, left: str, asked: Asked) -> bool:
+    """Whether the table and another one of the query refer to a third one that is only joined."""
+    equated = ends(join.args.get("on"), asked.schema)
+    kept = next((end for end in equated or () if end.alias != left), None)
+    if kept is None:
+        return False
+    conditions = [ends(other.args.get("on"), asked.schema) for other in tree.args["joins"] if other is not join]
+    within = {id(node) for other in tree.args["joins"] if other.args.get("on") for node in other.args["on"].walk()}
+    used = {column.table.lower() for column in tree.find_all(exp.Column) if id(column) not in within}
+    pairs = [pair for pair in conditions if pair is not None]
+    others = [(a, b) for pair in pairs for a, b in (pair, pair[::-1]) if b.alias == kept.alias]
+    return kept.alias not in used and any(_refers(other, kept) for other, _ in others)
 
 
 def _refers(left: End, kept: End) -> bool:

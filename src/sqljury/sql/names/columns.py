@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
+from sqljury.language.alike import mentions, pieces
 from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.names.from_clause import FromClause
 from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
@@ -39,6 +40,10 @@ _MANY: Final = 0.7
 """A column of a row is seldom that of several other rows, where a key also leads to a single one."""
 _REPEATED: Final = 0.7
 """Less again where an aggregate would count a row for each of those."""
+_OWN_DAY: Final = 1.3
+_DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
+"""Last words of columns of days."""
+_RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))
 
 
 class Binder:
@@ -82,7 +87,7 @@ class Binder:
         self._reading.search()
         return self._choose(
             self._paired(column, list(self._tables)),
-            lambda: self._joins(column),
+            lambda: [*self._own_day(column, list(self._tables)), *self._joins(column)],
             lambda: self._near(column, list(self._tables)),
         )
 
@@ -150,7 +155,7 @@ class Binder:
             moved,
             lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
             lambda: self._reroutes(column),
-            lambda: self._joins(column),
+            lambda: [*self._own_day(column, [alias]), *self._joins(column)],
             lambda: self._near(column, [alias]),
         )
 
@@ -250,6 +255,19 @@ class Binder:
                     likely *= _QUALIFIED if end(route).name.lower().startswith(alias.lower()) else _ELSEWHERE
                 options.append(Option(likely, _kind(route), partial(self._bring, column, route)))
         return options
+
+    def _own_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The only day that a table has, for a day of another table that the question does not mention."""
+        others = [table for table in self._schema.tables if has_column(table, column.name)]
+        meant = {*pieces(column.name)[:-1], *(word for table in others for word in pieces(table.name))}
+        if not _is_day(column.name) or mentions(self._reading.question, meant):
+            return []
+        days = {alias: [each.name for each in self._tables[alias].columns if _is_day(each.name)] for alias in aliases}
+        return [
+            Option(_OWN_DAY, "day of the table", self._assigning(column, alias, names[0]))
+            for alias, names in days.items()
+            if len(names) == 1
+        ]
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
         """Join the tables of a route and qualify the column with the last one, where it is called ``name``.
@@ -424,6 +442,12 @@ class Binder:
 
     def _assign(self, column: exp.Column, alias: str) -> None:
         column.set("table", self._sources.identifier(alias))
+
+
+def _is_day(column: str) -> bool:
+    """Whether a column holds by its name the day on which something happened."""
+    named = pieces(column)
+    return named[-1:] in _DAYS and not _RECORDED.intersection(named)
 
 
 def _kind(route: Route) -> str:

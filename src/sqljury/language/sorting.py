@@ -1,0 +1,67 @@
+"""The order of rows that an English question asks for: "highest total first, then by name"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from sqljury.language.cues import HIGHEST, LOWEST, ranked
+
+_ENDS: Final = re.compile(
+    rf"\b(?:(?P<up>most|{HIGHEST}|busiest|dearest)|(?P<down>least|{LOWEST}))\b(?P<of>(?: [\w'-]+){{0,3}}?) first\b",
+    re.IGNORECASE,
+)
+_BARE: Final = frozenset(("highest", "largest", "biggest", "greatest", "lowest", "smallest"))
+"""Ends that say nothing of what is sorted by."""
+_NAMED: Final = r"(?:the |its |their )?(?P<by>[\w' -]{2,40}?)(?=[,.;:()?!]|$| (?:and )?then\b)"
+_BY: Final = re.compile(
+    rf"(?:\b(?:sort|order|arrang)\w* (?:alphabetically )?by|\balphabetical(?:ly)? by|\bin order of|[,;:] by) {_NAMED}",
+    re.IGNORECASE,
+)
+_THEN: Final = re.compile(rf"(?:\bthen (?:alphabetically )?by|(?<=[\w)], )then) {_NAMED}", re.IGNORECASE)
+_DIRECTED: Final = re.compile(
+    r"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each)\b(?! name)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """What a question says of the order of its rows.
+
+    ``descending``: whether the greatest come first, by "highest total first"; None where nothing of the kind is said,
+    or more than once. ``of``: the words between, "total"; where there are none, a word such as "busiest". ``by`` and
+    ``then``: what "sorted by" and "then by" name, in their order; none where one of them has a direction.
+    """
+
+    descending: bool | None = None
+    of: str = ""
+    by: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+
+
+def sorting(question: str) -> Sorting:
+    """The order that a question asks for."""
+    ends = list(_ENDS.finditer(question))
+    single = ends[0] if len(ends) == 1 else None
+    return Sorting(
+        descending=None if single is None else single["up"] is not None,
+        of="" if single is None else _of(single),
+        by=_named(_BY, question),
+        then=_named(_THEN, question),
+    )
+
+
+def only_sorts(question: str) -> bool:
+    """Whether the question names an end of an order only to say which rows come first."""
+    return bool(_ENDS.search(question)) and not ranked(_ENDS.sub("", question))
+
+
+def _of(match: re.Match[str]) -> str:
+    end = (match["up"] or match["down"]).lower()
+    return match["of"].strip().lower() or ("" if end in _BARE else end)
+
+
+def _named(pattern: re.Pattern[str], question: str) -> tuple[str, ...]:
+    found = tuple(match["by"].strip().lower() for match in pattern.finditer(question))
+    return () if any(map(_DIRECTED.search, found)) else found

@@ -1,0 +1,168 @@
+"""The order of rows that the question asks for in so many words, and outputs that were only written for it.
+
+Small models sort by another number than the one they show, by more columns than the question names, and show a maximum
+beside a sum where the question says "highest first".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqljury.language.alike import covered, pieces
+from sqljury.language.sorting import Sorting, only_sorts, sorting
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.order import sort_key
+from sqljury.sql.parse import exp
+from sqljury.sql.terms import outside_queries
+
+_RATIOS: Final = frozenset({"percentage", "percent", "share", "proportion", "ratio", "rate", "quota"})
+_MEANS: Final = frozenset({"average", "mean"})
+_SUMS: Final = frozenset({"total", "sum"})
+_PERIODS: Final = (("year",), ("quarter",), ("month",), ("week",))
+"""Last words of columns that hold a period."""
+_LIKE: Final = 0.55
+"""The least likeness of a column's name and the words that the question sorts by."""
+_APART: Final = 0.2
+"""So much less alike must all other columns be."""
+
+
+def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
+    """Leave out MAX or MIN as the last output of groups where the question names an end only for the order."""
+    if not isinstance(tree, exp.Select) or tree.args.get("group") is None or len(tree.selects) < 3:
+        return None
+    last = tree.selects[-1]
+    extreme = _bare(last)
+    if not isinstance(extreme, exp.Max | exp.Min) or not only_sorts(asked.question.text):
+        return None
+    others = tree.selects[:-1]
+    grouped = [_bare(node) for node in tree.args["group"].expressions]
+    if not any(item.find(exp.AggFunc) for item in others) or tree.find(exp.Window, exp.Distinct) is not None:
+        return None
+    if any(isinstance(_bare(item), exp.Max | exp.Min) for item in others):
+        return None
+    shown = next((_bare(item) for item in others if _bare(item).find(exp.Sum) and _inner(item) == extreme.this), None)
+    for ordered in list(tree.args["order"].expressions) if tree.args.get("order") else ():
+        key = _bare(sort_key(tree, ordered.this))
+        if key == extreme and shown is not None and extreme.this not in grouped:
+            ordered.set("this", shown.copy())
+        elif key == extreme:
+            ordered.pop()
+    if tree.args.get("order") and not tree.args["order"].expressions:
+        tree.set("order", None)
+    last.pop()
+    return Change(f"nothing asks for a {extreme.key.lower()}imum", without=("ordered",))
+
+
+def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
+    """Sort by what the question says: "highest percentage first", "then by last name", "by date".
+
+    Rows of years or months that have no order are sorted by these. Only by outputs, and not with LIMIT, which the order
+    decides on.
+    """
+    if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in ("limit", "offset")):
+        return None
+    wanted, dialect = sorting(asked.question.text), asked.dialect
+    given: list[exp.Expr] = tree.args["order"].expressions if tree.args.get("order") else []
+    if not all(isinstance(key, exp.Ordered) for key in given):
+        return None
+    keys = [key.sql(dialect=dialect) for key in given]
+    target = _first(tree, wanted, given)
+    if target is not None:
+        others = [key.sql(dialect=dialect) for key in given[1:] if _bare(sort_key(tree, key.this)) != target]
+        keys = [f"{target.sql(dialect=dialect)}{' DESC' if wanted.descending else ''}", *others]
+    keys = _listed(tree, wanted, keys, given, dialect)
+    if keys == [key.sql(dialect=dialect) for key in given]:
+        return None
+    tree.order_by(*keys, append=False, copy=False, dialect=dialect)
+    return Change("the question asks for another order", without=("ordered",))
+
+
+def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[exp.Expr], dialect: str) -> list[str]:
+    """The keys of the order with the columns that the question lists, or with periods where nothing is said."""
+    if keys:
+        first = sort_key(tree, given[0].this) if given else None
+        then = [_output(tree, phrase) for phrase in wanted.then]
+        kept = [column.sql(dialect=dialect) for column in then if column is not None and column != first]
+        return [keys[0], *kept] if then and None not in then else keys
+    if wanted.descending is not None and not wanted.then:
+        return keys
+    found = [_output(tree, phrase) for phrase in (*wanted.by, *wanted.then)]
+    columns = [column for column in found if column is not None] if None not in found else []
+    return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
+
+
+def _bare(item: exp.Expr) -> exp.Expr:
+    """An output without its name, its digits and its type."""
+    node = item.unalias()
+    while isinstance(node, exp.Round | exp.Cast | exp.Paren):
+        node = node.this
+    return node
+
+
+def _inner(item: exp.Expr) -> exp.Expr | None:
+    """What an output adds up, whatever it is divided by."""
+    total = _bare(item).find(exp.Sum)
+    return total.this if total is not None else None
+
+
+def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.Expr | None:
+    """The aggregate by which the question sorts first, if the query sorts by another; None where that is not clear."""
+    if wanted.descending is None or tree.args.get("group") is None:
+        return None
+    items = [_bare(item) for item in tree.selects]
+    shown = [item for item in items if any(isinstance(node, exp.AggFunc) for node in outside_queries(item))]
+    given = _bare(sort_key(tree, keys[0].this)) if keys else None
+    target = None if wanted.by else _target(wanted.of, shown, last=items[-1])
+    if target is None and len(shown) == 1 and given is not None and given not in items and given.find(exp.AggFunc):
+        target = shown[0] if shown[0] not in list(given.walk()) else None  # a difference to it may be meant
+    if target is None or (given == target and bool(keys[0].args.get("desc")) == wanted.descending):
+        return None
+    return target
+
+
+def _target(of: str, shown: Sequence[exp.Expr], last: exp.Expr) -> exp.Expr | None:
+    """The one of the aggregates shown that these words are about."""
+    said = set(of.split())
+    if not said:
+        return last if last in shown and (len(shown) == 1 or not isinstance(last, exp.Count)) else None
+    found = [
+        item
+        for item in shown
+        if (said & _RATIOS and _is_ratio(item))
+        or (said & _MEANS and isinstance(item, exp.Avg))
+        or (said & _SUMS and item.find(exp.Sum) and not _is_ratio(item))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_ratio(node: exp.Expr) -> bool:
+    return any(not isinstance(part.expression.unnest(), exp.Literal) for part in node.find_all(exp.Div))
+
+
+def _output(tree: exp.Select, phrase: str) -> exp.Expr | None:
+    """The column among the outputs that the words name; None where none or several may be meant."""
+    named = pieces(phrase)
+    columns = [item.unalias() for item in tree.selects if isinstance(item.unalias(), exp.Column)]
+    scored = sorted(((covered(named, pieces(column.name)), at) for at, column in enumerate(columns)), reverse=True)
+    if not named or not scored or scored[0][0] < _LIKE:
+        return None
+    if len(scored) > 1 and scored[1][0] > scored[0][0] - _APART:
+        return None
+    return columns[scored[0][1]]
+
+
+def _periods(tree: exp.Select) -> list[exp.Expr]:
+    """The years, months and the like by which a query groups and which it shows."""
+    grouped = [sort_key(tree, node) for node in tree.args["group"].expressions] if tree.args.get("group") else []
+    shown = [item.unalias() for item in tree.selects]
+    return [node for node in shown if node in grouped and _is_period(_bare(node))]
+
+
+def _is_period(node: exp.Expr) -> bool:
+    """Whether an expression is a year, a month or another part of a day, or a column of such."""
+    if isinstance(node, exp.Column):
+        return words(node.name)[-1:] in _PERIODS
+    parts = exp.Year | exp.Month | exp.Quarter | exp.Extract | exp.TimeToStr | exp.DateTrunc | exp.TimestampTrunc
+    return isinstance(node, parts)

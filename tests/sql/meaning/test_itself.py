@@ -1,0 +1,66 @@
+"""Joins of a table with itself, on the hearings of a law firm."""
+
+from __future__ import annotations
+
+import pytest
+
+from answered import Answered
+
+SCHEMA = """
+CREATE TABLE matter (id INTEGER PRIMARY KEY, title TEXT);
+CREATE TABLE hearing (id INTEGER PRIMARY KEY, matter_id INTEGER REFERENCES matter, judge TEXT, kind TEXT, outcome TEXT);
+INSERT INTO matter VALUES (1, 'Sale'), (2, 'Lease');
+INSERT INTO hearing VALUES (1, 1, 'Ott', 'motion', 'granted'), (2, 1, 'Ott', 'trial', 'lost'),
+  (3, 1, 'Ruf', 'motion', 'lost'), (4, 2, 'Ruf', 'motion', 'granted'), (5, 2, 'Ott', 'motion', NULL);
+"""
+JOIN = "FROM hearing AS a JOIN hearing AS b ON b.matter_id = a.matter_id"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "How many motions were granted by each judge?",
+            f"SELECT a.judge, SUM(CASE WHEN b.outcome = 'granted' THEN 1 ELSE 0 END) {JOIN} "
+            "WHERE a.kind = 'motion' GROUP BY a.judge",
+            "SELECT a.judge, SUM(CASE WHEN a.outcome = 'granted' THEN 1 ELSE 0 END) FROM hearing AS a "
+            "WHERE a.kind = 'motion' GROUP BY a.judge",
+        ),
+        (
+            "How many hearings has each matter? Show its title.",
+            "SELECT m.title, COUNT(*) FROM hearing AS a JOIN hearing AS b ON a.matter_id = b.matter_id "
+            "JOIN matter AS m ON m.id = b.matter_id GROUP BY m.id, m.title",
+            "SELECT m.title, COUNT(*) FROM hearing AS a JOIN matter AS m ON m.id = a.matter_id GROUP BY m.id, m.title",
+        ),
+    ],
+)
+def test_a_row_is_not_joined_with_all_others(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Which judges have sat in the same matter as Ruf?", f"SELECT DISTINCT a.judge {JOIN} WHERE b.judge = 'Ruf'"),
+        (
+            "Judges of a matter with a motion and a trial",
+            f"SELECT a.judge {JOIN} WHERE a.kind = 'motion' AND b.kind = 'trial'",
+        ),
+        (
+            "Judges with a hearing in front of Ruf",
+            f"SELECT a.judge {JOIN} AND b.judge <> a.judge WHERE b.judge = 'Ruf'",
+        ),
+        ("Judges in order of hearings", f"SELECT a.judge, b.judge {JOIN}"),
+        ("All about hearings", f"SELECT * {JOIN}"),
+        ("Judges and outcomes, if any", f"SELECT a.judge, b.outcome {JOIN.replace('JOIN', 'LEFT JOIN')}"),
+    ],
+)
+def test_two_rows_that_are_compared_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql
+
+
+def test_rows_without_a_match_are_counted_themselves(answered: Answered) -> None:
+    sql = "SELECT COUNT(*) FROM matter AS m JOIN hearing AS h ON h.matter_id = m.id WHERE h.id IS NULL"
+    script = f"{SCHEMA} INSERT INTO matter VALUES (3, 'Divorce');"
+    found = answered(script, "How many matters have no hearing?", sql)
+    assert (found.sql, found.rows) == (sql.replace("JOIN", "LEFT JOIN"), ((1,),))

@@ -1,0 +1,130 @@
+"""The order of rows that a question asks for, on the loans of a museum."""
+
+from __future__ import annotations
+
+import pytest
+
+from answered import Answered
+
+SCHEMA = """
+CREATE TABLE courier (id INTEGER PRIMARY KEY, first_nm TEXT, last_nm TEXT);
+CREATE TABLE loan (id INTEGER PRIMARY KEY, loan_no TEXT, kind TEXT, courier_id INTEGER REFERENCES courier,
+  started TEXT, late INTEGER, fee INTEGER);
+INSERT INTO courier VALUES (1, 'Ada', 'Zweig'), (2, 'Bert', 'Young'), (3, 'Cora', 'Abt');
+INSERT INTO loan VALUES (1, 'L9', 'print', 1, '2024-03-01', 1, 150), (2, 'L8', 'print', 1, '2023-04-01', 1, 150),
+  (3, 'L7', 'oil', 2, '2022-05-01', 0, 20), (4, 'L5', 'oil', 2, '2024-05-01', 1, 10),
+  (5, 'L6', 'oil', 3, '2022-07-01', 0, 100);
+"""
+KINDS = "SELECT kind, COUNT(*), SUM(fee) FROM loan GROUP BY kind"
+SHARES = "SELECT kind, COUNT(*) AS n, ROUND(100.0 * SUM(late) / COUNT(*), 1) FROM loan GROUP BY kind"
+SHARE = "100.0 * SUM(late) / COUNT(*)"
+COURIERS = (
+    "SELECT c.first_nm, c.last_nm, COUNT(*) FROM courier AS c JOIN loan AS l ON l.courier_id = c.id "
+    "GROUP BY c.id, c.first_nm, c.last_nm"
+)
+YEARS = "SELECT STRFTIME('%Y', started), COUNT(*) FROM loan GROUP BY STRFTIME('%Y', started)"
+TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "Share of late loans: kind, number and percentage to one decimal, highest percentage first",
+            f"{SHARES} ORDER BY 2 DESC",
+            f"{SHARES} ORDER BY {SHARE} DESC",
+        ),
+        (
+            "Kind, number of loans and percentage of late ones, lowest share first",
+            f"{SHARES} ORDER BY n",
+            f"{SHARES} ORDER BY {SHARE}",
+        ),
+        (
+            "Kind, number of loans, total fee, highest total first",
+            f"{KINDS} ORDER BY 2 DESC",
+            f"{KINDS} ORDER BY SUM(fee) DESC",
+        ),
+        ("Kind, number of loans, fees, highest first", f"{KINDS} ORDER BY kind", f"{KINDS} ORDER BY SUM(fee) DESC"),
+        (
+            "Couriers by number of loans, heaviest load first",
+            f"{COURIERS} ORDER BY SUM(l.fee) DESC",
+            f"{COURIERS} ORDER BY COUNT(*) DESC",
+        ),
+        (
+            "Couriers and how many loans they had, most first, then by last name",
+            f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm, c.last_nm",
+            f"{COURIERS} ORDER BY COUNT(*) DESC, c.last_nm",
+        ),
+        (
+            "Loan number and start of loans of oil paintings, by loan number",
+            "SELECT loan_no, started FROM loan WHERE kind = 'oil'",
+            "SELECT loan_no, started FROM loan WHERE kind = 'oil' ORDER BY loan_no",
+        ),
+        (
+            "First and last names of couriers, sorted by last name, then first name",
+            "SELECT first_nm, last_nm FROM courier",
+            "SELECT first_nm, last_nm FROM courier ORDER BY last_nm, first_nm",
+        ),
+    ],
+)
+def test_rows_come_in_the_order_of_the_question(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == expected
+
+
+def test_periods_come_one_after_another(answered: Answered) -> None:
+    sql = "SELECT year, COUNT(*) FROM (SELECT 3000 - id AS year FROM loan) GROUP BY -year, year"
+    assert answered(SCHEMA, "How many loans in each year?", sql).sql == f"{sql} ORDER BY year"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("The two kinds with the most loans, highest fee first", f"{KINDS} ORDER BY COUNT(*) DESC LIMIT 2"),
+        ("Kind, fees and number of late loans, most expensive first", f"{TWO} ORDER BY SUM(fee) DESC"),
+        ("Kind, fees and number of late loans, largest difference first", f"{TWO} ORDER BY SUM(fee) - SUM(late) DESC"),
+        ("Couriers, most loans first, then by the newest loan first", f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm"),
+        ("Couriers, most loans first, then by age", f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm"),
+        ("Couriers, most loans first, then by name", f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm"),
+        ("Fees by kind, in order of name", TWO),
+        ("Kind, loans and fees, sorted by loans, highest first", f"{KINDS} ORDER BY 2 DESC"),
+        ("Couriers, largest surplus of loans first", f"{COURIERS} ORDER BY COUNT(*) - SUM(l.late) DESC"),
+        ("How many loans started in each year?", f"{YEARS} ORDER BY 1 DESC"),
+        ("Kind and fees, highest first in spring, lowest first in autumn", f"{KINDS} ORDER BY kind"),
+    ],
+)
+def test_orders_that_are_not_clear_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("ORDER BY MAX(fee) DESC", "ORDER BY SUM(fee) DESC"),
+        ("ORDER BY 4 DESC, kind", "ORDER BY SUM(fee) DESC, kind"),
+        ("", "ORDER BY SUM(fee) DESC"),
+    ],
+)
+def test_a_maximum_that_was_written_for_the_order_goes(answered: Answered, order: str, expected: str) -> None:
+    sql = f"SELECT kind, COUNT(*), SUM(fee), MAX(fee) FROM loan GROUP BY kind {order}".strip()
+    found = answered(SCHEMA, "Kind, number of loans and total fee, highest total first", sql)
+    assert found.sql == f"{KINDS} {expected}"
+
+
+def test_a_minimum_of_a_group_goes(answered: Answered) -> None:
+    sql = COURIERS.replace("COUNT(*)", "COUNT(*), MIN(c.first_nm) AS first") + " ORDER BY COUNT(*) DESC, 4"
+    found = answered(SCHEMA, "Couriers: first name, last name and number of loans, most first", sql)
+    assert found.sql == f"{COURIERS} ORDER BY COUNT(*) DESC"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Kind, number of loans, total fee and the highest fee, highest total first",
+        "Kind, number of loans, fees and the maximum fee, most loans first",
+        "Kind, number of loans, total fee and the dearest one",
+        "Kind, number of loans, total fee and latest fee, most loans first",
+    ],
+)
+def test_a_maximum_that_is_asked_for_stays(answered: Answered, question: str) -> None:
+    sql = "SELECT kind, COUNT(*), SUM(fee), MAX(fee) FROM loan GROUP BY kind ORDER BY COUNT(*) DESC, SUM(fee) DESC"
+    assert "MAX(fee)" in answered(SCHEMA, question, sql).sql

@@ -1,0 +1,80 @@
+"""Amounts in cents where a question asks for euros, on the collection and the exhibitions of a museum."""
+
+from __future__ import annotations
+
+import pytest
+
+from answered import Answered
+
+SCHEMA = """
+CREATE TABLE work (id INTEGER PRIMARY KEY, kind TEXT, acq_price_ct INTEGER, insured_val_ct INTEGER, total_ct INTEGER);
+CREATE TABLE exh (id INTEGER PRIMARY KEY, title TEXT, budget_ct INTEGER, cost_ct INTEGER, visitors INTEGER);
+INSERT INTO work VALUES (1, 'oil', 250000, 400000, 3), (2, 'oil', 90000, 150000, 4), (3, 'print', 4000, 9000, 5);
+INSERT INTO exh VALUES (1, 'Light', 800000, 1000000, 900), (2, 'Stone', 500000, 520000, 400);
+"""
+OVERRUN = "{} * (cost_ct - budget_ct) / budget_ct"
+EXHIBITIONS = "Budget and cost of each exhibition in euros, and the overrun in percent"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "Number of purchases and their total price in euros, by kind",
+            "SELECT kind, COUNT(*), SUM(acq_price_ct) FROM work GROUP BY kind",
+            "SELECT kind, COUNT(*), SUM(acq_price_ct) / 100.0 FROM work GROUP BY kind",
+        ),
+        (
+            "For how many euros is each kind insured?",
+            "SELECT kind, SUM(insured_val_ct) FROM work GROUP BY kind",
+            "SELECT kind, SUM(insured_val_ct) / 100.0 FROM work GROUP BY kind",
+        ),
+        (
+            EXHIBITIONS,
+            f"SELECT budget_ct, cost_ct, {OVERRUN.format('100.0')} FROM exh",
+            f"SELECT budget_ct / 100.0, cost_ct / 100.0, {OVERRUN.format('100.0')} FROM exh",
+        ),
+        (
+            EXHIBITIONS,
+            "SELECT budget_ct, ROUND((cost_ct - budget_ct) * 1.0 / budget_ct * 100, 1) FROM exh",
+            "SELECT budget_ct / 100.0, ROUND((cost_ct - budget_ct) * 1.0 / budget_ct * 100, 1) FROM exh",
+        ),
+        (
+            "Cost of all exhibitions in euros, and what percentage of them cost more than 6000 euros?",
+            "SELECT SUM(cost_ct), 100.0 * SUM(CASE WHEN cost_ct > 600000 THEN 1 END) / COUNT(*) FROM exh",
+            "SELECT SUM(cost_ct) / 100.0, 100.0 * SUM(CASE WHEN cost_ct > 600000 THEN 1 END) / COUNT(*) FROM exh",
+        ),
+        (
+            "Cost of each exhibition in euros",
+            "SELECT title, cost_ct / 10.0 FROM exh",
+            "SELECT title, cost_ct / 100.0 FROM exh",
+        ),
+        (
+            "Total price in euros",
+            "SELECT ROUND(CAST(SUM(acq_price_ct) AS REAL) / 1000, 2) FROM work",
+            "SELECT ROUND(CAST(SUM(acq_price_ct) AS REAL) / 100.0, 2) FROM work",
+        ),
+    ],
+)
+def test_cents_are_shown_as_euros(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("The number of works in euros", "SELECT total_ct FROM work"),
+        ("The number of works in euros", "SELECT total_ct / 10.0 FROM work"),
+        ("What part of the price is the value, in percent of euros?", "SELECT 100.0 * cost_ct / budget_ct FROM exh"),
+        ("Cost in euros, and percent", "SELECT cost_ct, 100.0 * cost_ct / visitors FROM exh"),
+        ("Cost in euros, and percent", "SELECT cost_ct, visitors * 100 FROM exh"),
+        ("Cost in euros, and percent", "SELECT budget_ct, cost_ct / 100.0, 100.0 * cost_ct / budget_ct FROM exh"),
+        ("Cost in euros for 10 visitors", "SELECT cost_ct / 10.0 FROM exh"),
+        ("Cost in euros per 1,000 visitors", "SELECT cost_ct / 1000.0 FROM exh"),
+        ("Cost in thousands of euros", "SELECT cost_ct / 1000.0 FROM exh"),
+        ("Cost of each exhibition", "SELECT cost_ct / 1000.0 FROM exh"),
+        ("Cost in euros, of visitors", "SELECT visitors / 10.0 FROM exh"),
+    ],
+)
+def test_other_amounts_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql
