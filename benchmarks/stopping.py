@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqljury.stages import confidence
+from sqljury.stages import confidence, doubt
 from sqljury.stages.select.base import representatives
 from sqljury.stages.select.consistency import agreed, choose, group
 from sqljury.stages.select.features import NONE, described, features
@@ -81,7 +81,9 @@ def after(candidates: Sequence[Candidate], question: Replayed) -> Written:
     if index is None:
         return Written(len(candidates), 0.0, False, False)
     known = described(grouped, question.task)
-    figures = confidence.figures(grouped, Choice(index, "consistency"), question.task, known)
+    figures = confidence.figures(
+        grouped, Choice(index, "consistency"), question.task, doubt.missing(question.task, grouped[index]), known
+    )
     sure = confidence.read().probability(figures) if grouped[index].result.rows else 0.0
     weights, best = read(), representatives(grouped)
     judged = features(grouped, question.task, NONE, weights.sketch, known)

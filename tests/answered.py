@@ -21,6 +21,7 @@ def answered(tmp_path: Path) -> Answered:
 
     def answer(script: str, question: str, sql: str) -> Answer:
         file = tmp_path / "made.db"
+        file.unlink(missing_ok=True)
         with sqlite3.connect(file) as connection:
             connection.executescript(script)
         connection.close()

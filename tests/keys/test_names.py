@@ -93,3 +93,17 @@ def test_a_measure_abbreviates_no_table() -> None:
 
 def test_equal_times_of_creation_relate_nothing() -> None:
     assert relation("created_at", TICKET, "created_at", within=EMPLOYEE) == ""
+
+
+def test_a_number_of_things_is_none_of_them() -> None:
+    assert relation("max_guests", Entity(("guest",), persons=True), "id", identifies=True) == ""
+    assert relation("number_of_rooms", Entity(("room",)), "id", identifies=True) == ""
+    assert relation("max_guest_id", Entity(("guest",), persons=True), "id", identifies=True) == "role"
+    assert relation("host_guest", Entity(("guest",), persons=True), "id", identifies=True) == "role entity"
+
+
+def test_letters_of_several_words_abbreviate_no_table_without_an_identifier() -> None:
+    members = Entity(("staff", "member"), persons=True)
+    assert relation("stars", members, "id", identifies=True) == ""
+    assert relation("stfmbr_id", members, "id", identifies=True) == "abbreviation"
+    assert relation("staff", members, "id", identifies=True) != ""

@@ -72,6 +72,22 @@ def test_other_dialects_for_sqlite(sql: str, rows: list[tuple[object, ...]]) -> 
         ("mysql", 'SELECT "item" FROM "sale"', "SELECT `item` FROM `sale`"),
         ("mysql", "SELECT STRFTIME('%Y', day) FROM sale", "SELECT DATE_FORMAT(day, '%Y') FROM sale"),
         ("duckdb", 'SELECT id FROM sale WHERE item = "tea"', "SELECT id FROM sale WHERE item = 'tea'"),
+        (
+            "postgres",
+            "SELECT AVG(JULIANDAY('now') - JULIANDAY(day)) FROM sale",
+            "SELECT AVG((EXTRACT(EPOCH FROM (CAST(CURRENT_TIMESTAMP AS TIMESTAMP) - CAST(day AS TIMESTAMP))) / 86400.0)) "
+            "FROM sale",
+        ),
+        (
+            "mysql",
+            "SELECT id FROM sale WHERE JULIANDAY(day) - JULIANDAY('2024-02-01') > 3",
+            "SELECT id FROM sale WHERE (TIMESTAMPDIFF(SECOND, '2024-02-01', day) / 86400.0) > 3",
+        ),
+        (
+            "duckdb",
+            "SELECT MAX(JULIANDAY('2024-02-01') - JULIANDAY(day)) FROM sale",
+            "SELECT MAX((EPOCH(CAST('2024-02-01' AS TIMESTAMP) - CAST(day AS TIMESTAMP)) / 86400.0)) FROM sale",
+        ),
     ],
 )
 def test_other_engines(dialect: str, sql: str, wanted: str) -> None:

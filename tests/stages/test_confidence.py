@@ -31,7 +31,7 @@ def candidate(sql: str, value: object, logprob: float | None = -1.0) -> Candidat
 
 def chosen(*candidates: Candidate) -> dict[str, float]:
     grouped = group(candidates)
-    return figures(grouped, Choice(choose(grouped), "consistency"), TASK)
+    return figures(grouped, Choice(choose(grouped), "consistency"), TASK, ())
 
 
 def test_figures_are_the_same_for_every_kind_of_answer() -> None:

@@ -32,7 +32,7 @@ from sqljury.values.index import MAX_AGE_SECONDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 """The version of the inference: raise it with each change, so that stored keys are inferred again."""
 
 RETRY_SECONDS: Final = 600.0

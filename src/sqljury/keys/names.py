@@ -73,6 +73,7 @@ _OTHER_SYSTEM_WORDS: Final = """
     legacy old former external ext foreign source src sap crm erp stripe salesforce hubspot shopify vendor supplier
     manufacturer bank partner import imported migrated
 """
+_COUNTING_WORDS: Final = "max min maximum minimum num number nr count total sum avg average"
 _ORDER_WORDS: Final = "sort seq sequence row page version"
 _NOT_IDENTIFIERS: Final = """
     paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
@@ -104,6 +105,9 @@ _OTHER_SYSTEMS: Final = _known(_OTHER_SYSTEM_WORDS)
 
 _NO_THINGS: Final = _known(_ORDER_WORDS)
 """Words that abbreviate nothing before a number: ``sort_no``."""
+
+_COUNTING: Final = _known(_COUNTING_WORDS)
+"""Words before things that make a number of them: ``max_guests``, ``number_of_rooms``."""
 
 MEASURES: Final = _known(_MEASURE_WORDS) | _NO_THINGS
 """Words at the end of names of columns that measure, count or order something."""
@@ -310,6 +314,8 @@ def _to_entity(child: Name, parent: Name, entity: Entity, within: Entity | None)
     if not stem or (child.end in _TITLES and parent.end not in _TITLES):
         return ""
     sure = bool(child.end) and child.end not in _TITLES
+    if not sure and len(stem) > 1 and stem[0] in _COUNTING:
+        return ""
     named = entity.variants(parent)
     whole = "".join(stem) == "".join(entity.words)
     if not same_table and (stem in named or whole):
@@ -337,7 +343,7 @@ def _abbreviation(stem: Tokens, entity: Entity, *, sure: bool) -> str:
     how = _abbreviates("".join(stem), entity.words) or (
         _abbreviates(stem[-1], entity.words) if len(stem[-1]) > 2 else 0
     )
-    if how and (sure or how > 1):
+    if how and (sure or how > 2 or (how > 1 and len(entity.words) == 1)):
         return "abbreviation" if how > 1 else "initials"
     return ""
 

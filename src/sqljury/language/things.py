@@ -11,44 +11,47 @@ from sqljury.language.keywords import quoted
 from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, STOP_WORDS, singular, words
 
 _GENERAL: Final = """
-    able accessed accessible accommodate across actual actually additional aforementioned age aged almost alone
-    along alphabetic alphabetical alphabetically already although always amongst amount another answer anyone
-    anything anywhere appear apply april aren around ascending associate associated attain attempt august
-    authorization availability back base become begin belong besides best beyond big bigger born both bottom bought
-    breakdown bring built buy call called came cannot capable carry case category cent centimetre century
-    characteristic charge cheap cheaper cheapest check choose chosen close combination come common commonly compare
-    complete compute concerned condition consist consume contain containing copy correspond corresponding couldn
-    count counting couple cover create creation criterion cross current currently data database day decade december
-    deeper descending describe description detail determine didn differ difference distribution doesn dollar don
-    done double drawn drew driven drove duplicate during earn eaten effect either else empty end enough enter entire
-    entry equal equivalent etc euro even event ever everybody everything exact exactly exceed except exclude exist
-    expensive experience extreme failure fallen far fast faster february fell felt female fewer fifth find finish
-    first flew flown fly foggy forgotten form fought found four fourth free frequency frequent frequently friday
-    front full fully further gave general given go good got great grew group grown half happen happened hasn haven
-    heard heavier held here high higher highly hire history hit hold hour htat human hurt id identifier identify ids
-    include including increasing individual info information initial inside instance instead interact involve
-    involved isn item itself january join joined july june keep kept kilogram kilometre kind knew know known laid
-    large larger last lasted late later lead learn least led left lend lent letter level lexicographic
-    lexicographical lie lighter like list listed lit litre live lived living load located location long longer look
-    lose loss lost lot low lower lowercase made main make male man manner many march match mate matter may mean
-    meaning meant measurement median meet member mention mentioned met meter method metre mid mile minimum minute
-    moment monday money month name named near nearer need neither never new next nobody none note november null
-    number obtain occur occurrence october offer often old older once open opened order origin original other
+    able accessed accessible accommodate across actual actually add additional aforementioned again against age
+    aged ahead almost alone along alphabetic alphabetical alphabetically already although altogether always amongst
+    amount another answer anyone anything anywhere appear apply april aren around ascending aside associate
+    associated attain attempt august authorization availability back base because become began begin behind belong
+    besides best beyond big bigger born both bottom bought breakdown bring built busiest busy buy calendar call
+    called came cannot capable carry case category cent centimetre century characteristic charge cheap cheaper
+    cheapest check choose chosen close column combination come common commonly compare complete compute concerned
+    condition consist consume contain containing copy correspond corresponding couldn count counting couple cover
+    create creation criterion cross current currently data database day dear dearest decade december decimal deeper
+    descending describe description detail determine didn differ difference digit distribution doesn dollar don
+    done double drawn drew driven drove duplicate during earn eaten effect either else empty end enough enter
+    entire entry equal equivalent etc euro even event ever everybody everyone everything exact exactly exceed
+    except exclude exist expensive experience extreme failure fallen far fast faster february fell felt female
+    fewer fifth figure find finish first flew flown fly foggy forgotten form former fought found four fourth free
+    frequency frequent frequently friday front full fully further gave general given go goe good got great grew
+    group grown half happen happened hasn haven heard heavier heaviest held here high higher highly hire history
+    hit hold hour htat human hurt id identifier identify ids ignore include including inclusive increasing
+    individual info information initial inside instance instead interact involve involved isn item itself january
+    join joined july june keep kept kilogram kilometre kind knew know known laid large larger last lasted late
+    later lead learn least led left lend lent letter level lexicographic lexicographical lie lighter like list
+    listed lit litre live lived living load located location long longer longest look lose loss lost lot low lower
+    lowercase made main make male man manner many march match mate matter may mean meaning meant measurement median
+    meet member mention mentioned met meter method metre mid mile minimum minus minute moment monday money month
+    name named near nearer need negative neither never new next nobody non none note november now null number
+    obtain occur occurrence october off offer often old older once open opened order origin original other
     otherwise outside overall overview own paid pair part participate participated particular past pay people per
-    percent period person place placement play played please point popular portion position possible pound previous
-    print prior produce produced production prominent provide provided purchase put quantity quarter question rained
-    ran range rate rather reach read receive received recent recently record refer relate related relation represent
-    reside respect respective respectively rest result return reverse ridden right risen rode rose row run said same
-    sang sat saturday saw say search second see seen sell send sent separate september serve set several shared
-    short shorter shot show shown shut similar simultaneously since single sixth size slept small smaller sold
-    somebody someone something sort sorted span specific specifically spell spend spent spoke spread stand start
-    state status stay still stolen stood string stronger structure stuck style submit substring success successful
-    suffer summary sunday sung sunny swam swum table tahn take taken tall taller taught teach teh tell ten term text
-    th thing third three threw thursday time title today together told tomorrow tonight took top total toward
-    tuesday two type typical under understood union unique up use used using usually value various view want wasn
-    way weaker wednesday week weekday weekend well went weren whah whare whether whole wider win with within without
-    woman won word wore work worked working world worst would write written wrote year yesterday yet young younger
-    zero
+    percent period person place placement play played please plus point popular portion position positive possible
+    pound present previous print prior produce produced production prominent provide provided purchase put quantity
+    quarter question rained ran range rate rather reach read receive received recent recently record refer relate
+    related relation represent reside respect respective respectively rest result return reverse ridden right risen
+    rode rose round rounded rounding row run said same sang sat saturday saw say search second see seen sell send
+    sent separate september serve set several shared short shorter shot show shown shut similar simultaneously
+    since single sixth size skip slept slowest small smaller sold somebody someone something sort sorted span
+    specific specifically spell spend spent spoke spread stand start state status stay still stolen stood string
+    stronger structure stuck style submit substring success successful suffer summary sunday sung sunny swam swum
+    table tahn take taken tall taller taught teach teh tell ten term text th themselve thing third thousand three
+    threw thursday tie time title today together told tomorrow tonight too took top total toward tuesday two type
+    typical under understood union unique unknown up use used using usually value various versus view want wasn way
+    weaker wednesday week weekday weekend well went weren whah whare whatever whether whoever whole wider win with
+    within without woman women won word wore work worked working world worst worth would write written wrote year
+    yesterday yet young younger zero
 """
 _LISTED: Final = FORM_WORDS | NOT_VALUES | frozenset(NUMBER_WORDS) | frozenset(_GENERAL.split())
 GENERAL: Final = _LISTED | frozenset(map(singular, _LISTED))
@@ -80,8 +83,11 @@ _KIN: Final = (
 """Words for the same people and bodies, and for what a schema with them may call them by."""
 SAME: Final[dict[str, tuple[str, ...]]] = {
     **{role: tuple(word for kin in _KIN if role in kin.split() for word in kin.split()) for role in sorted(ROLES)},
+    "absence": ("leave", "holiday", "vacation"),
+    "article": ("item", "product"),
     "birth": ("bday", "birthday", "dob", "born"),
     "birthday": ("birth", "bday", "dob", "born"),
+    "car": ("vehicle",),
     "category": ("genre", "kind", "type"),
     "city": ("town", "place", "location"),
     "cost": ("price", "fee", "amount", "charge", "expense"),
@@ -89,9 +95,18 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
     "film": ("movy",),
     "gender": ("sex", "male", "female"),
     "genre": ("category", "kind", "type"),
+    "leave": ("absence", "holiday", "vacation"),
     "movy": ("film",),
     "price": ("cost", "fee", "charge"),
+    "revenue": ("sale", "turnover", "income"),
+    "salary": ("pay", "wage"),
     "sex": ("gender", "male", "female"),
+    "shipment": ("consignment", "delivery"),
+    "surname": ("last", "family"),
+    "town": ("city", "place"),
+    "turnover": ("sale", "revenue", "income"),
+    "vehicle": ("car",),
+    "wage": ("pay", "salary"),
 }
 """Other words for a thing, which names of columns and tables may have."""
 _INTERNATIONAL: Final = """

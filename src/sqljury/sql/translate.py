@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.sql.clock import from_now_text
+from sqljury.sql.clock import NOW, from_now_text
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
 from sqljury.sql.resolve import column_names, quoted_texts
 from sqljury.sql.text import quote_name
@@ -78,6 +78,12 @@ _AFTER_A_COLUMN: Final = frozenset(
     )
 )
 _STARTS: Final = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
+_ELAPSED: Final = {
+    "postgres": "EXTRACT(EPOCH FROM (CAST({end} AS TIMESTAMP) - CAST({start} AS TIMESTAMP))) / 86400.0",
+    "duckdb": "EPOCH(CAST({end} AS TIMESTAMP) - CAST({start} AS TIMESTAMP)) / 86400.0",
+    "mysql": "TIMESTAMPDIFF(SECOND, {start}, {end}) / 86400.0",
+}
+"""The days between two times, with fractions, as the difference of two ``JULIANDAY`` has them in SQLite."""
 _MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 
 
@@ -156,10 +162,13 @@ def _translation(sql: str, source: str, schema: Schema) -> str:
 
 
 def _with_clock(tree: exp.Expr, dialect: str) -> tuple[exp.Expr, int]:
-    """The tree with ``DATE('now', '-30 days')`` in the dialect's words, and how many constants that took out."""
+    """The tree with SQLite's ``DATE('now', '-30 days')`` and days between times in the dialect's words.
+
+    And how many constants that took out.
+    """
 
     def clocked(node: exp.Expr) -> exp.Expr:
-        return from_now_text(node, dialect) or node
+        return from_now_text(node, dialect) or _elapsed(node, dialect) or node
 
     def constants(tree: exp.Expr) -> int:
         return sum(1 for _ in tree.find_all(exp.Literal))
@@ -220,6 +229,26 @@ def as_strings(tree: exp.Expr, schema: Schema) -> bool:
 def bare(sql: str) -> str:
     """A query in lower case without white space and a final semicolon: what tells two spellings of one text apart."""
     return "".join(sql.split()).rstrip(";").lower()
+
+
+def _elapsed(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """``JULIANDAY(end) - JULIANDAY(start)`` in another dialect; None for anything else."""
+    times = (
+        [_of_julian_day(side, dialect) for side in (node.this, node.expression)] if isinstance(node, exp.Sub) else []
+    )
+    if dialect not in _ELAPSED or not times or None in times:
+        return None
+    end, start = (time.sql(dialect=dialect) for time in times if time is not None)
+    return exp.Paren(this=parse_one(_ELAPSED[dialect].format(end=end, start=start), dialect))
+
+
+def _of_julian_day(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    node = node.unnest()
+    if not isinstance(node, exp.Anonymous) or node.name.lower() != "julianday" or len(node.expressions) != 1:
+        return None
+    [time] = node.expressions
+    now = isinstance(time, exp.Literal) and time.is_string and time.name == "now"
+    return parse_one(NOW[dialect], dialect) if now else time
 
 
 def _sqlite(node: exp.Expr) -> exp.Expr:

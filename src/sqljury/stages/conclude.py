@@ -94,9 +94,9 @@ class Rated(NamedTuple):
 def rated(candidates: Sequence[Candidate], choice: Choice, task: Task, context: Context) -> Rated:
     """The confidence in one of the candidates, which are grouped; ``choice`` has chosen one."""
     assert choice.index is not None
-    known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
-    calibration = confidence.read(context.recipe.select.confidence)
     lacking, invented = doubt.missing(task, candidates[choice.index]), doubt.invented(candidates, task)
+    known = confidence.figures(candidates, choice, task, lacking, described_once(candidates, task, context))
+    calibration = confidence.read(context.recipe.select.confidence)
     probability = doubt.bounded(calibration.probability(known), task, lacking, invented)
     return Rated(probability, calibration.signals(known), lacking, invented)
 

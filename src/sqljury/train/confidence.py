@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
-from sqljury.stages import confidence
+from sqljury.stages import confidence, doubt
 from sqljury.stages.confidence import NAMES, Calibration
 from sqljury.stages.select.consistency import choose, group
 from sqljury.train import logit
@@ -113,7 +113,8 @@ def answers_of(question: Replayed) -> Iterator[Given]:
     for kind, grouped, choice in choices:
         if choice is None or choice.index is None or grouped[choice.index].group is None:
             continue
-        known = confidence.figures(grouped, choice, question.task)
+        lacking = doubt.missing(question.task, grouped[choice.index])
+        known = confidence.figures(grouped, choice, question.task, lacking)
         made.append(Given(question.db_id, known, grouped[choice.index].sql in question.right, kind=kind))
     for given in made:
         yield replace(given, weight=1 / len(made))

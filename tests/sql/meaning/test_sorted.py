@@ -61,6 +61,12 @@ TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
             "SELECT loan_no, started FROM loan WHERE kind = 'oil' ORDER BY loan_no",
         ),
         (
+            "Kind of each loan and last name of its courier, by courier last name",
+            "SELECT l.kind, c.last_nm FROM loan AS l JOIN courier AS c ON c.id = l.courier_id WHERE l.late = 0",
+            "SELECT l.kind, c.last_nm FROM loan AS l JOIN courier AS c ON c.id = l.courier_id WHERE l.late = 0 "
+            "ORDER BY c.last_nm",
+        ),
+        (
             "First and last names of couriers, sorted by last name, then first name",
             "SELECT first_nm, last_nm FROM courier",
             "SELECT first_nm, last_nm FROM courier ORDER BY last_nm, first_nm",

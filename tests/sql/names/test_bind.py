@@ -329,7 +329,7 @@ def test_more_equal_readings_than_can_be_tried_are_none() -> None:
     assert rebindings("SELECT born FROM films", schema(4)) == []
 
 
-def test_three_certain_keys_are_walked_and_likely_ones_are_not() -> None:
+def test_three_keys_are_walked_if_they_are_certain_or_lead_to_single_rows() -> None:
     def chain(score: float) -> Schema:
         names = "abcd"
         tables = []
@@ -343,7 +343,10 @@ def test_three_certain_keys_are_walked_and_likely_ones_are_not() -> None:
     assert rebindings("SELECT only_d FROM a", chain(1.0)) == [
         "SELECT d.only_d FROM a JOIN b ON a.bx = b.bx JOIN c ON b.cx = c.cx JOIN d ON c.dx = d.dx"
     ]
-    assert rebindings("SELECT only_d FROM a", chain(0.9)) == []
+    assert rebindings("SELECT only_d FROM a", chain(0.9)) == rebindings("SELECT only_d FROM a", chain(1.0))
+    assert rebindings("SELECT only_d FROM a", chain(0.8)) == []
+    assert rebindings("SELECT only_a FROM d", chain(1.0)) != []
+    assert rebindings("SELECT only_a FROM d", chain(0.9)) == []
 
 
 @pytest.mark.skipif(not embed.available(), reason="needs the extra embed")

@@ -9,6 +9,7 @@ from sqljury.language.alike import pieces
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.grouping import bare_outputs, of_groups
 from sqljury.sql.meaning.base import TITLES, Asked, Change, held, is_met
+from sqljury.sql.meaning.best import top_ranked
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
 from sqljury.sql.terms import ordinal, outside_queries, resolved
@@ -130,34 +131,10 @@ def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     ranked_by.set("this", resolved(ordinal(ranked_by.this, tree), tree, ()).copy())
     if each in ranked_by.find_all(exp.Column):
         return None
-    if asked.dialect != "mysql":  # which has NULL last in descending order, and no words for it
-        ranked_by.set("nulls_first", False)
-    rank = exp.Window(
-        this=exp.Anonymous(this="RANK"), partition_by=[each.copy()], order=exp.Order(expressions=[ranked_by])
-    )
-    names = _output_names(tree)
-    inner = tree.copy()
-    inner.set("expressions", [exp.alias_(output.copy(), name) for output, name in zip(outputs, names, strict=True)])
-    inner.select(exp.alias_(rank, "rank_in_group"), copy=False)
-    inner.set("order", None)
-    inner.set("limit", None)
-    shown = [exp.Column(this=name.copy()) for name in names]
-    query = exp.select(*shown).from_(inner.subquery("ranked")).where(exp.column("rank_in_group").eq(1))
+    query = top_ranked(tree, [each], ranked_by, asked.dialect, keep_order=False)
     return Change(
         "the question asks for the first of each, and the query had that of all", query=query, without=("limit",)
     )
-
-
-def _output_names(select: exp.Select) -> list[exp.Identifier]:
-    """What the outputs are called, each differently; made up for those without a name."""
-    names: list[exp.Identifier] = []
-    for at, item in enumerate(select.selects, 1):
-        name = item.args["alias"] if item.alias else item.this if isinstance(item, exp.Column) else None
-        taken = {other.name.lower() for other in names}
-        if not isinstance(name, exp.Identifier) or name.name.lower() in taken:
-            name = exp.to_identifier(f"c{at}")
-        names.append(name.copy())
-    return names
 
 
 def _is_each(column: exp.Column, asked: Asked) -> bool:

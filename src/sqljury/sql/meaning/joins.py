@@ -7,7 +7,7 @@ runs, and finds nothing, or rows that belong together by chance.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import takewhile
 from typing import Final
@@ -15,13 +15,16 @@ from typing import Final
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.names.from_clause import FromClause
-from sqljury.sql.names.routes import Routes, score
+from sqljury.sql.names.routes import Route, Routes, score
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, read_sources
 from sqljury.types import Schema, Table
 
 LIKELY: Final = 0.2
 """The least score of a route that takes the place of such a join; two certain keys have 0.5."""
+
+_ALIKE: Final = 0.9
+"""Routes of this share of the best score are about as good."""
 
 Place = tuple[str, str]
 
@@ -71,10 +74,22 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
         for route in Routes(schema).to(tables, lambda table: table is target)
         if not any(leg.step.table.name in later for leg in route[:-1])  # it would be joined before it is named
     ]
-    if not routes or score(routes[0]) < LIKELY or (len(routes) > 1 and score(routes[1]) == score(routes[0])):
+    route = _likeliest(routes, {column.name.lower() for column in join.args["on"].find_all(exp.Column)})
+    if route is None:
         return False
-    FromClause(sources).reroute(join, joined, routes[0])
+    FromClause(sources).reroute(join, joined, route)
     return True
+
+
+def _likeliest(routes: Sequence[Route], written: Set[str]) -> Route | None:
+    """The best route; of several about as good the one that starts with a column that the query has, if one does."""
+    if not routes or score(routes[0]) < LIKELY:
+        return None
+    alike = [route for route in routes if score(route) >= _ALIKE * score(routes[0])]
+    started = [route for route in alike if {name.lower() for name in route[0].step.here} & written]
+    if len(started) == 1:
+        return started[0]
+    return None if len(routes) > 1 and score(routes[1]) == score(routes[0]) else routes[0]
 
 
 class _Related:

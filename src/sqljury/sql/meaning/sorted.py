@@ -15,6 +15,7 @@ from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import owner
 from sqljury.sql.terms import outside_queries
 
 _RATIOS: Final = frozenset({"percentage", "percent", "share", "proportion", "ratio", "rate", "quota"})
@@ -72,23 +73,24 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
     if target is not None:
         others = [key.sql(dialect=dialect) for key in given[1:] if _bare(sort_key(tree, key.this)) != target]
         keys = [f"{target.sql(dialect=dialect)}{' DESC' if wanted.descending else ''}", *others]
-    keys = _listed(tree, wanted, keys, given, dialect)
+    keys = _listed(tree, wanted, keys, given, asked)
     if keys == [key.sql(dialect=dialect) for key in given]:
         return None
     tree.order_by(*keys, append=False, copy=False, dialect=dialect)
     return Change("the question asks for another order", without=("ordered",))
 
 
-def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[exp.Expr], dialect: str) -> list[str]:
+def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[exp.Expr], asked: Asked) -> list[str]:
     """The keys of the order with the columns that the question lists, or with periods where nothing is said."""
+    dialect = asked.dialect
     if keys:
         first = sort_key(tree, given[0].this) if given else None
-        then = [_output(tree, phrase) for phrase in wanted.then]
+        then = [_output(tree, phrase, asked) for phrase in wanted.then]
         kept = [column.sql(dialect=dialect) for column in then if column is not None and column != first]
         return [keys[0], *kept] if then and None not in then else keys
     if wanted.descending is not None and not wanted.then:
         return keys
-    found = [_output(tree, phrase) for phrase in (*wanted.by, *wanted.then)]
+    found = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
     columns = [column for column in found if column is not None] if None not in found else []
     return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
 
@@ -141,16 +143,24 @@ def _is_ratio(node: exp.Expr) -> bool:
     return any(not isinstance(part.expression.unnest(), exp.Literal) for part in node.find_all(exp.Div))
 
 
-def _output(tree: exp.Select, phrase: str) -> exp.Expr | None:
-    """The column among the outputs that the words name; None where none or several may be meant."""
+def _output(tree: exp.Select, phrase: str, asked: Asked) -> exp.Expr | None:
+    """The column among the outputs that the words name, with those of its table; None where none or several may be."""
     named = pieces(phrase)
-    columns = [item.unalias() for item in tree.selects if isinstance(item.unalias(), exp.Column)]
-    scored = sorted(((covered(named, pieces(column.name)), at) for at, column in enumerate(columns)), reverse=True)
-    if not named or not scored or scored[0][0] < _LIKE:
+    columns = [column for item in tree.selects if isinstance(column := item.unalias(), exp.Column)]
+    if not named or not columns:
         return None
-    if len(scored) > 1 and scored[1][0] > scored[0][0] - _APART:
-        return None
-    return columns[scored[0][1]]
+    for called in ([pieces(column.name) for column in columns], [_called(column, asked) for column in columns]):
+        scored = sorted(((covered(named, words_), at) for at, words_ in enumerate(called)), reverse=True)
+        clear = len(scored) == 1 or scored[1][0] <= scored[0][0] - _APART
+        if scored[0][0] >= _LIKE and clear:
+            return columns[scored[0][1]]
+    return None
+
+
+def _called(column: exp.Column, asked: Asked) -> tuple[str, ...]:
+    """The words of a column and of its table."""
+    owned = owner(column, asked.schema)
+    return (*pieces(column.name), *(pieces(owned[1].name) if owned is not None else ()))
 
 
 def _periods(tree: exp.Select) -> list[exp.Expr]:

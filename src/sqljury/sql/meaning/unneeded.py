@@ -7,6 +7,7 @@ fields. Each field then comes once for each of its rows there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.words import words
@@ -14,6 +15,9 @@ from sqljury.sql.meaning.base import Asked, Change, End, ends, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner, tables_of
 from sqljury.types import Table
+
+_SILENT: Final = frozenset(("name", "number", "id", "code", "type", "kind", "date", "status", "title", "description"))
+"""Words of columns that say nothing of their table."""
 
 
 def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
@@ -112,7 +116,7 @@ def _refers(left: End, kept: End) -> bool:
 def _is_meant(left: Table, others: Sequence[Table], asked: Asked) -> bool:
     """Whether a word of the question is like one of the table's names that occur in no other table."""
     named = {*words(left.name)} - {word for other in others for word in words(other.name)}
-    own = named | (_words(left) - {word for other in others for word in _words(other)})
+    own = named | (_words(left) - {word for other in others for word in _words(other)} - _SILENT)
     return mentions(asked.question.whole, own)
 
 

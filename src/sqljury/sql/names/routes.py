@@ -19,7 +19,8 @@ from sqljury.types import Schema, Table
 MAX_HOPS: Final = 2
 """Keys that a route may have: 2 crosses one bridge table."""
 CERTAIN_HOPS: Final = 3
-"""Keys that a route may have where each is certain and nothing shorter leads there."""
+"""Keys that a route may have where nothing shorter leads there, and each is certain, or likely and of one row."""
+_LIKELY: Final = 0.9
 HOP: Final = 0.5
 """What each key after the first multiplies the score by: a likely key is better than two certain ones."""
 FORK: Final = 0.7
@@ -109,7 +110,10 @@ class Routes:
         return sorted(routes, key=score, reverse=True)
 
     def over(self, tables: Mapping[str, Table], *, guess: bool = False) -> Iterator[Route]:
-        """Every route from the ``tables`` of a query, the shorter ones first; of certain keys, one key longer ones."""
+        """Every route from the ``tables`` of a query, the shorter ones first; of certain keys, one key longer ones.
+
+        So are those of likely keys that lead from each row to a single one, from a bin over its round to the depot.
+        """
         taken = {table.name for table in tables.values()}
         front: list[Route] = [
             [Leg(alias, step)]
@@ -121,7 +125,7 @@ class Routes:
         left = _MOST
         for hop in range(CERTAIN_HOPS):
             if hop >= MAX_HOPS:
-                front = [route for route in front if _certain(route) and end(route).name not in reached]
+                front = [route for route in front if _may_be_long(route) and end(route).name not in reached]
             front = front[:left]
             left -= len(front)
             yield from front
@@ -163,8 +167,9 @@ class Routes:
         return steps
 
 
-def _certain(route: Route) -> bool:
-    return all(leg.step.score == 1 for leg in route)
+def _may_be_long(route: Route) -> bool:
+    steps = [leg.step for leg in route]
+    return all(step.score == 1 for step in steps) or all(step.score >= _LIKELY and not step.many for step in steps)
 
 
 def identifying_column(table: Table) -> str | None:

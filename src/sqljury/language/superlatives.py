@@ -1,0 +1,162 @@
+"""The best of each that an English question asks for: "which driver made the most trips at each depot"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from sqljury.language.cues import BOUND
+from sqljury.language.words import NUMBER_WORDS, words
+
+_UP: Final = (
+    r"(?<!at )(?<!at the )most(?:-\w+)?(?! (?:of|likely)\b)|highest(?:-\w+)?|largest|biggest|greatest|longest|heaviest"
+    r"|best(?:-\w+)?|bestseller|strongest|top(?:-\w+)?|busiest|dearest|costliest|priciest"
+)
+_DOWN: Final = r"(?<!at )(?<!at the )least(?:-\w+)?|fewest|lowest(?:-\w+)?|smallest|shortest|lightest|cheapest"
+_EITHER: Final = "worst|weakest|fastest|slowest|quickest"
+"""Words for the greatest of one thing and the smallest of another."""
+_OF_ONE: Final = (
+    "oldest|youngest|latest|newest|earliest|tallest|deepest|closest|nearest|richest|max|maximum|min|minimum"
+)
+"""Words that hold of single rows, not of what is counted or added up."""
+_SUPERLATIVE: Final = rf"(?:{_UP}|{_DOWN}|{_EITHER}|{_OF_ONE})"
+_SORTED: Final = re.compile(
+    rf"\b{_SUPERLATIVE}\b(?: [\w'-]+){{0,3}}? first\b|\b(?:on|at|from)(?: the)? top\b", re.IGNORECASE
+)
+_SPLIT: Final = re.compile(r"[.?!;:](?=\s|$)|\s[-–—]\s")
+_EACH: Final = re.compile(
+    r"(?:\b(?:for|in|of|from|within|at|on|by|to|during) )?\b(?:each|every|per(?! ?cent\b)|for all)\s+"
+    r"(?:(?:of|the|our|its|their|single)\s+)*(?P<words>[\w-]+(?: [\w-]+){0,4})",
+    re.IGNORECASE,
+)
+_OWNER: Final = re.compile(r"^['’]s\b")
+_STOPS: Final = re.compile(
+    rf"{BOUND.pattern}|\b(?:the|an?|and|or|over|during|across|since|after|before|between|until|according|going|judged"
+    rf"|measured|based|{_SUPERLATIVE})\b",
+    re.IGNORECASE,
+)
+_PHRASE: Final = 3
+"""The most words that name what "each" is said of."""
+
+_NUMBERS: Final = rf"(?:[2-9]|\d\d|{'|'.join(NUMBER_WORDS[2:])}|few|several)\b"
+_SEVERAL: Final = re.compile(
+    rf"\b(?:(?:which|what|the|our|first|last|{_SUPERLATIVE})[ -]{_NUMBERS}|{_NUMBERS} {_SUPERLATIVE}\b)"
+    r"|\b(?:best|strongest|weakest|worst|top|busiest) \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)",
+    re.IGNORECASE,
+)
+"""Several of each are asked for, if only by "the best customers"."""
+_FIGURE: Final = re.compile(
+    r"\b(?:how (?:many|much|often|long)|numbers? of|averages?|mean|totals?|sum|share|percent\w*)\b", re.IGNORECASE
+)
+_ASIDE: Final = re.compile(
+    r"\b(?:in|during|on|at|from|of|for|by|than) (?:the|its|their) (?:[\w-]+ ){1,3}(?:with|having|that|who|which)\b"
+    r"[^,]*$",
+    re.IGNORECASE,
+)
+_OF_THE: Final = re.compile(
+    r"\b(?:(?<!brought )(?<!put )(?<!took )in|during|on|at|from|of|for|by|than) (?:the|its|their) (?:[\w-]+ )?$",
+    re.IGNORECASE,
+)
+_ASKED: Final = re.compile(
+    r"^(?:[^,]{0,80},\s*)??(?:and )?"
+    r"(?:(?:please )?(?:show|give|list|find|name|tell|get|identify)\b(?: me| us| out)* )?"
+    r"(?:(?:(?:the|our|its|their|single) )*"
+    r"|(?:the |our )?(?:[\w'-]+ ){1,3}?(?:with|having|who|that|which)\b[^,]*"
+    r"|(?:which|who|what(?! (?:is|are|was|were|did|does|do|has|have|had)\b))\b.*"
+    r"|what(?: is| are| was| were|['’]s) (?:(?:the|our|single) )*"
+    r")$",
+    re.IGNORECASE,
+)
+"""What stands before the superlative, without "for each ...", where it chooses what is asked for."""
+_AMOUNTS: Final = re.compile(
+    r"(?:longest|shortest|heaviest|lightest|cheapest|dearest|costliest|priciest)"
+    r"|most (?:valuable|expensive|costly|lucrative|profitable)",
+    re.IGNORECASE,
+)
+_NOT_ADDED: Final = re.compile(
+    r"most (?:recent|experienced|senior|modern|northern|southern|eastern|western)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BestOfEach:
+    """What a question says that asks for the best of each.
+
+    ``each``: readings of the words for the groups, the likeliest first, in the form of ``words``. ``superlative``: its
+    first word in lower case. ``descending``: whether the greatest is meant; None where that depends on what is
+    compared. ``of_amounts``: whether a number of rows cannot be meant ("longest"). ``after``: words after it.
+    """
+
+    each: tuple[tuple[str, ...], ...]
+    superlative: str
+    descending: bool | None
+    of_amounts: bool
+    after: tuple[str, ...]
+
+
+def best_of_each(question: str) -> BestOfEach | None:
+    """What is asked for if it is the best of each; None if that is not certain, or if several of each are."""
+    unsorted = _SORTED.sub("", question)
+    if len(re.findall(rf"\b{_SUPERLATIVE}\b", unsorted, re.IGNORECASE)) != 1 or len(_EACH.findall(unsorted)) != 1:
+        return None
+    return next(filter(None, map(_read, _SPLIT.split(unsorted))), None)
+
+
+def _read(sentence: str) -> BestOfEach | None:
+    each, best = _EACH.search(sentence), re.search(rf"\b{_SUPERLATIVE}\b", sentence, re.IGNORECASE)
+    if each is None or best is None or _SEVERAL.search(sentence) or not _chooses(sentence, each, best):
+        return None
+    word, told = best[0].lower(), sentence[best.start() :]
+    readings = _readings(sentence, each)
+    if re.fullmatch(_OF_ONE, word) or _NOT_ADDED.match(told) or not readings:
+        return None
+    return BestOfEach(
+        each=readings,
+        superlative=word,
+        descending=None if re.fullmatch(_EITHER, word) else re.match(_UP, told, re.IGNORECASE) is not None,
+        of_amounts=_AMOUNTS.match(told) is not None,
+        after=words(sentence[best.end() :])[:3],
+    )
+
+
+def _chooses(sentence: str, each: re.Match[str], best: re.Match[str]) -> bool:
+    """Whether the superlative says which one is asked for: not "how many in the month with the most sales"."""
+    start = each.start("words") + len(" ".join(_named(each)))
+    if start <= best.start():
+        before = f"{sentence[: each.start()]}{_OWNER.sub('', sentence[start : best.start()])}"
+    else:
+        before = sentence[: best.start()]
+    before = re.sub(r"\s+", " ", before).lstrip(" ,")
+    if _FIGURE.search(before) or _ASIDE.search(before):
+        return False
+    if _OF_THE.search(before) and best[0].lower() not in ("most", "fewest", "least"):
+        return False
+    return _ASKED.match(before) is not None
+
+
+def _named(each: re.Match[str]) -> list[str]:
+    """The words after "each" up to one that ends what it is said of."""
+    return _STOPS.split(each["words"], maxsplit=1)[0].split()
+
+
+def _readings(sentence: str, each: re.Match[str]) -> tuple[tuple[str, ...], ...]:
+    """What "each" may be said of: all words up to a bound, or the last, or those before a verb."""
+    named, after = _named(each), sentence[each.end() :]
+    stopped = _STOPS.search(each["words"])
+    if stopped is not None and stopped[0].lower() in ("and", "or"):
+        again = each["words"][stopped.end() :].split() or [""]
+        if again[0].lower() not in ("how", "what", "who", "its", "their", "the", "by", "show", "give"):
+            return ()
+    if (
+        stopped is None
+        and re.match(r"['’]s\b", after)
+        and not re.match(rf"['’]s (?:single )?{_SUPERLATIVE}\b", after, re.I)
+    ):
+        return ()
+    verbs = 0
+    if stopped is not None and re.search(r"\b(?:which|who|what)\b", sentence[: each.start()], re.IGNORECASE):
+        verbs = 2 if re.fullmatch(rf"the|an?|{_SUPERLATIVE}", stopped[0], re.IGNORECASE) else 0
+    phrases = [named[: len(named) - left] for left in range(verbs + 1) if left < len(named)]
+    phrases = [phrase[at:] for phrase in phrases if len(phrase) <= _PHRASE for at in range(len(phrase))]
+    return tuple(filter(None, dict.fromkeys(words(" ".join(phrase)) for phrase in phrases)))

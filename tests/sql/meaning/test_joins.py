@@ -1,0 +1,24 @@
+"""Joins of columns that no key relates, on the trips of a waste collector."""
+
+from __future__ import annotations
+
+from answered import Answered
+
+SCHEMA = """
+CREATE TABLE depot (code TEXT PRIMARY KEY, town TEXT);
+CREATE TABLE driver (driver_no INTEGER PRIMARY KEY, surname TEXT, depot TEXT REFERENCES depot);
+CREATE TABLE vehicle (id INTEGER PRIMARY KEY, depot TEXT REFERENCES depot);
+CREATE TABLE trip (id INTEGER PRIMARY KEY, driver_no INTEGER REFERENCES driver, vehicle_id INTEGER REFERENCES vehicle,
+  hours INTEGER);
+INSERT INTO depot VALUES ('N', 'Norden'), ('S', 'Suhl');
+INSERT INTO driver VALUES (7, 'Abt', 'N'), (8, 'Beer', 'S');
+INSERT INTO vehicle VALUES (1, 'N'), (2, 'N');
+INSERT INTO trip VALUES (1, 7, 1, 5), (2, 8, 2, 6), (3, 8, 2, 1);
+"""
+
+
+def test_of_two_ways_to_a_table_the_one_by_the_column_that_the_query_has(answered: Answered) -> None:
+    sql = "SELECT d.town, SUM(t.hours) FROM trip AS t JOIN depot AS d ON d.code = t.{} GROUP BY d.code, d.town"
+    for column, hours in (("driver_no", {"Norden": 5, "Suhl": 7}), ("vehicle_id", {"Norden": 12})):
+        found = answered(SCHEMA, "How many hours has each town?", sql.format(column))
+        assert dict(found.rows) == hours
