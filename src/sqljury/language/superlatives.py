@@ -31,6 +31,9 @@ _EACH: Final = re.compile(
     re.IGNORECASE,
 )
 _OWNER: Final = re.compile(r"^['’]s\b")
+_OWNED: Final = re.compile(rf"['’]s (?:single )?{_SUPERLATIVE}\b", re.IGNORECASE)
+_GOES_ON: Final = re.compile(r"\s*(?:how|what|who|its|their|the|by|show|give)\b", re.IGNORECASE)
+"""What follows "and" where it does not go on with what "each" is said of."""
 _STOPS: Final = re.compile(
     rf"{BOUND.pattern}|\b(?:the|an?|and|or|over|during|across|since|after|before|between|until|according|going|judged"
     rf"|measured|based|{_SUPERLATIVE})\b",
@@ -58,6 +61,8 @@ _OF_THE: Final = re.compile(
     r"\b(?:(?<!brought )(?<!put )(?<!took )in|during|on|at|from|of|for|by|than) (?:the|its|their) (?:[\w-]+ )?$",
     re.IGNORECASE,
 )
+_BARE: Final = frozenset(("most", "fewest", "least"))
+"""Words of a number: an actor "in the most films" has played in many."""
 _ASKED: Final = re.compile(
     r"^(?:[^,]{0,80},\s*)??(?:and )?"
     r"(?:(?:please )?(?:show|give|list|find|name|tell|get|identify)\b(?: me| us| out)* )?"
@@ -130,7 +135,8 @@ def _chooses(sentence: str, each: re.Match[str], best: re.Match[str]) -> bool:
     before = re.sub(r"\s+", " ", before).lstrip(" ,")
     if _FIGURE.search(before) or _ASIDE.search(before):
         return False
-    if _OF_THE.search(before) and best[0].lower() not in ("most", "fewest", "least"):
+    of_the = _OF_THE.search(before)
+    if of_the is not None and (best[0].lower() not in _BARE or of_the[0].lower().startswith(("of", "than"))):
         return False
     return _ASKED.match(before) is not None
 
@@ -144,19 +150,13 @@ def _readings(sentence: str, each: re.Match[str]) -> tuple[tuple[str, ...], ...]
     """What "each" may be said of: all words up to a bound, or the last, or those before a verb."""
     named, after = _named(each), sentence[each.end() :]
     stopped = _STOPS.search(each["words"])
-    if stopped is not None and stopped[0].lower() in ("and", "or"):
-        again = each["words"][stopped.end() :].split() or [""]
-        if again[0].lower() not in ("how", "what", "who", "its", "their", "the", "by", "show", "give"):
-            return ()
-    if (
-        stopped is None
-        and re.match(r"['’]s\b", after)
-        and not re.match(rf"['’]s (?:single )?{_SUPERLATIVE}\b", after, re.I)
-    ):
+    stop = "" if stopped is None else stopped[0].lower()
+    if stopped is not None and stop in ("and", "or") and not _GOES_ON.match(each["words"], stopped.end()):
         return ()
-    verbs = 0
-    if stopped is not None and re.search(r"\b(?:which|who|what)\b", sentence[: each.start()], re.IGNORECASE):
-        verbs = 2 if re.fullmatch(rf"the|an?|{_SUPERLATIVE}", stopped[0], re.IGNORECASE) else 0
+    if not stop and _OWNER.match(after) and not _OWNED.match(after):
+        return ()
+    asked = re.search(r"\b(?:which|who|what)\b", sentence[: each.start()], re.IGNORECASE)
+    verbs = 2 if asked and re.fullmatch(rf"the|an?|{_SUPERLATIVE}", stop) else 0
     phrases = [named[: len(named) - left] for left in range(verbs + 1) if left < len(named)]
     phrases = [phrase[at:] for phrase in phrases if len(phrase) <= _PHRASE for at in range(len(phrase))]
     return tuple(filter(None, dict.fromkeys(words(" ".join(phrase)) for phrase in phrases)))

@@ -124,6 +124,7 @@ def test_best_of_each_in_words(question: str, each: tuple[str, ...], descending:
         "Which item sold best in each region and shop?",
         "Which item sold best in each customer's region?",
         "The most recent order of each customer",
+        "Which customer of each region paid more than the most expensive order?",
     ],
 )
 def test_other_questions_with_each_and_a_superlative(question: str) -> None:

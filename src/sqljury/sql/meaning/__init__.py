@@ -23,6 +23,7 @@ from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
@@ -77,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
     division,
     percentages,
     minor_units,
+    larger_units,
     counted_inside,
     names_for_keys,
     in_words,

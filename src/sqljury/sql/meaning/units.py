@@ -9,6 +9,7 @@ from typing import Final
 
 from sqljury.language.money import amounts, main_unit
 from sqljury.language.words import words
+from sqljury.sql.meaning.amounts import Amounts, constant, divided
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
 
@@ -59,7 +60,6 @@ _HUNDRED: Final = frozenset({"100", "100.0", "100.", "100.00", "1e2"})
 _HUNDREDS: Final = _HUNDRED | {"0.01", ".01"}
 _MISTAKEN: Final = {"10": ("10", "ten"), "1000": ("1000", "1,000")}
 """Divisors that are written for 100, and how a question may ask for them."""
-_FACTORS: Final = frozenset({"qty", "quantity", "unit", "hour", "piece", "pcs", "item"})
 
 
 def is_small_unit(column: str) -> bool:
@@ -88,7 +88,7 @@ def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("the column is in cents, and the question is not") if changed else None
 
 
-class _Cents:
+class _Cents(Amounts):
     """Whether an expression is an amount in cents."""
 
     def __init__(self, asked: Asked) -> None:
@@ -117,37 +117,6 @@ class _Cents:
         comment = known.column.comment
         return bool(_IN_CENTS.search(comment)) and not _NOT_IN_CENTS.search(comment)
 
-    def __call__(self, node: exp.Expr | None) -> bool:
-        """Whether the value of an expression is in cents: a column, its sum, mean or extreme, or a sum of such."""
-        if isinstance(node, exp.Column):
-            return self.is_column(node)
-        if isinstance(node, exp.AggFunc):
-            return isinstance(node, exp.Sum | exp.Avg | exp.Min | exp.Max) and self(node.this)
-        if isinstance(node, exp.Paren | exp.Neg | exp.Abs | exp.Filter | exp.Window):
-            return self(node.this)
-        if isinstance(node, exp.Distinct):
-            return len(node.expressions) == 1 and self(node.expressions[0])
-        if isinstance(node, exp.Add | exp.Sub):
-            return self(node.this) and self(node.expression)
-        if isinstance(node, exp.Coalesce):
-            return self(node.this) and all(self(other) or _is_nothing(other) for other in node.expressions)
-        if isinstance(node, exp.Div):
-            return self(node.this) and isinstance(node.expression.unnest(), exp.Count)
-        if isinstance(node, exp.Mul):
-            pairs = (node.this, node.expression), (node.expression, node.this)
-            return any(self(amount) and self._is_factor(factor) for amount, factor in pairs)
-        if isinstance(node, exp.Case):
-            results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
-            kept = [result for result in results if result is not None and not _is_nothing(result)]
-            return bool(kept) and all(map(self, kept))
-        return False
-
-    def _is_factor(self, node: exp.Expr) -> bool:
-        """Whether a factor leaves the unit as it is: a quantity, or 1.0."""
-        if isinstance(node, exp.Literal):
-            return node.name == "1.0"
-        return isinstance(node, exp.Column) and bool(_FACTORS & set(words(node.name))) and not self.is_column(node)
-
 
 def _is_whole(value: object) -> bool:
     try:
@@ -156,18 +125,9 @@ def _is_whole(value: object) -> bool:
         return False
 
 
-def _is_nothing(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and node.name in ("0", "0.0"))
-
-
-def _number(node: exp.Expr) -> Decimal | None:
-    plain = isinstance(node, exp.Literal) and not node.is_string and re.fullmatch(r"\d+(?:\.\d+)?", node.name)
-    return Decimal(node.name) if plain else None
-
-
 def _scale_numbers(tree: exp.Query, cents: _Cents, given: frozenset[Decimal]) -> bool:
     """Multiply the question's amounts by 100 where cents are compared with them, unless one was multiplied already."""
-    numbers = {id(side): (side, number) for side in _compared_numbers(tree, cents) if (number := _number(side))}
+    numbers = {id(side): (side, number) for side in _compared_numbers(tree, cents) if (number := constant(side))}
     if any(number / 100 in given for _, number in numbers.values()):
         return False
     scaled = [(side, number) for side, number in numbers.values() if number in given]
@@ -251,7 +211,7 @@ def _correct_divisors(item: exp.Expr, cents: _Cents, question: str, *, counted: 
 
 
 def _is_mistaken(divisor: exp.Expr, question: str) -> bool:
-    number = _number(divisor)
+    number = constant(divisor)
     names = _MISTAKEN.get(f"{number.normalize():f}", ()) if number else ()
     return bool(names) and re.search(rf"(?<![\d.,])(?:{'|'.join(names)})\b", question, re.IGNORECASE) is None
 
@@ -271,13 +231,8 @@ def _show_main_unit(item: exp.Expr, tree: exp.Select, cents: _Cents, *, counted:
         if any(column.name.lower() == item.alias.lower() for column in tree.find_all(exp.Column)):
             return False
         if item.this is value:
-            item.replace(_divided(value))
+            item.replace(divided(value, "100.0"))
             return True
         item.replace(item.this)
-    value.replace(_divided(value))
+    value.replace(divided(value, "100.0"))
     return True
-
-
-def _divided(value: exp.Expr) -> exp.Div:
-    top = exp.Paren(this=value.copy()) if isinstance(value, exp.Add | exp.Sub) else value.copy()
-    return exp.Div(this=top, expression=exp.Literal.number("100.0"), typed=True)  # without casts of the dividend
