@@ -75,8 +75,8 @@ def test_other_dialects_for_sqlite(sql: str, rows: list[tuple[object, ...]]) -> 
         (
             "postgres",
             "SELECT AVG(JULIANDAY('now') - JULIANDAY(day)) FROM sale",
-            "SELECT AVG((EXTRACT(EPOCH FROM (CAST(CURRENT_TIMESTAMP AS TIMESTAMP) - CAST(day AS TIMESTAMP))) / 86400.0)) "
-            "FROM sale",
+            "SELECT AVG((EXTRACT(EPOCH FROM (CAST(CURRENT_TIMESTAMP AS TIMESTAMP) - CAST(day AS TIMESTAMP))) "
+            "/ 86400.0)) FROM sale",
         ),
         (
             "mysql",

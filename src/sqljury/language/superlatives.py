@@ -36,7 +36,7 @@ _GOES_ON: Final = re.compile(r"\s*(?:how|what|who|its|their|the|by|show|give)\b"
 """What follows "and" where it does not go on with what "each" is said of."""
 _STOPS: Final = re.compile(
     rf"{BOUND.pattern}|\b(?:the|an?|and|or|over|during|across|since|after|before|between|until|according|going|judged"
-    rf"|measured|based|{_SUPERLATIVE})\b",
+    rf"|measured|based|than|more|less|fewer|{_SUPERLATIVE})\b",
     re.IGNORECASE,
 )
 _PHRASE: Final = 3

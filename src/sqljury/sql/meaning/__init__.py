@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury.sql.meaning.base import Asked, Change, Data
+from sqljury.sql.meaning.best import best_within_each
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
@@ -93,6 +94,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sort_output,
     sorted_as_asked,
     rounded,
+    best_within_each,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""
