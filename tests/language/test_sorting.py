@@ -10,9 +10,15 @@ from sqljury.language.sorting import Sorting, only_sorts, sorting
     [
         ("City and amount, highest first.", Sorting(descending=True)),
         ("Kind and total, lowest total first, then by kind", Sorting(False, "total", (), ("kind",))),
-        ("Names, alphabetically by last name, then first name.", Sorting(None, "", ("last name",), ("first name",))),
-        ("Tour code and date, by date; planned tours only", Sorting(by=("date",))),
-        ("Title and opening, in order of opening and then by title", Sorting(by=("opening",), then=("title",))),
+        (
+            "Names, alphabetically by last name, then first name.",
+            Sorting(None, "", ("last name",), ("first name",), named=True),
+        ),
+        ("Tour code and date, by date; planned tours only", Sorting(by=("date",), named=True)),
+        (
+            "Title and opening, in order of opening and then by title",
+            Sorting(by=("opening",), then=("title",), named=True),
+        ),
         ("Inspectors, busiest first", Sorting(True, "busiest")),
         ("Most loans first, then by the newest loan first", Sorting(True, "loans")),
         ("Most first in spring, fewest first in autumn", Sorting()),

@@ -10,18 +10,18 @@ from typing import Final
 from sqljury.language.words import NUMBER_WORDS, words
 
 _SPELT: Final[Mapping[str, str]] = {
-    "t": r"tonnes?|(?:metric )?tons?",
-    "kg": r"kg|kgs|kilos?|kilogram(?:me)?s?",
-    "g": r"g|grams?|grammes?",
-    "km": r"km|kilomet(?:re|er)s?",
-    "m": r"m|met(?:re|er)s?",
-    "cm": r"cm|centimet(?:re|er)s?",
-    "mm": r"mm|millimet(?:re|er)s?",
-    "h": r"hours?|hrs?",
-    "min": r"minutes?|mins?",
-    "s": r"seconds?|secs?",
-    "l": r"lit(?:re|er)s?",
-    "ml": r"ml|millilit(?:re|er)s?",
+    "t": r"tonnes?|tons?|t",
+    "kg": "kg|kgs|kilos?|kilograms?|kilogrammes?",
+    "g": "g|grams?|grammes?",
+    "km": "km|kilomet[er]{2}s?",
+    "m": "m|met[er]{2}s?",
+    "cm": "cm|centimet[er]{2}s?",
+    "mm": "mm|millimet[er]{2}s?",
+    "h": "hours|hrs|h",
+    "min": "minutes|mins|min",
+    "s": "seconds|secs|s",
+    "l": "lit[er]{2}s?",
+    "ml": "ml|millilit[er]{2}s?",
 }
 _LARGER: Final[Mapping[str, Mapping[str, int]]] = {
     "kg": {"t": 1000},
@@ -37,31 +37,37 @@ _LARGER: Final[Mapping[str, Mapping[str, int]]] = {
 _ANYWHERE: Final[Mapping[str, str]] = {"kg": "kg", "kilogram": "kg", "cm": "cm", "mm": "mm", "ml": "ml"}
 _LAST: Final[Mapping[str, str]] = {"gram": "g", "metre": "m", "meter": "m", "minute": "min", "second": "s"}
 """Words of a column's name by unit; those of ``_LAST`` only at its end."""
-_OF_OTHER_THINGS: Final = re.compile(
-    r"\b(?:opening|office|working|business|rush|peak|happy|man|labour|crew|shift|school|visiting|core) hours?\b",
-    re.IGNORECASE,
-)
+_RATES: Final = frozenset(("per", "price", "rate", "cost", "fee", "eur", "usd"))
+_SHORT: Final = 4
+"""The most letters of an abbreviation, which counts as a unit only in lower case behind "in" or a bracket."""
+_ASKED: Final = "in|into|how many|number of|totals?|sum of|average|mean"
+"""Words before a unit in which figures are asked for."""
 _COUNTS: Final = "|".join(NUMBER_WORDS[1:])
 _NUMBER: Final = rf"\d+(?:,\d{{3}})*(?:\.\d+)?|{_COUNTS}"
 
 
 def unit_of(column: str) -> str:
-    """The unit that a column holds by its name; empty where the name has none."""
+    """The unit that a column holds by its name; empty where the name has none, or says "per" or "price"."""
     named = words(column)
     found = {_ANYWHERE[word] for word in named if word in _ANYWHERE} | {_LAST.get(word, "") for word in named[-1:]}
-    return found.pop() if len(found := found - {""}) == 1 else ""
+    return found.pop() if len(found := found - {""}) == 1 and not _RATES.intersection(named) else ""
+
+
+def has_unit(column: str, unit: str) -> bool:
+    """Whether a column's name has a unit among its words, in full or short."""
+    return any(re.fullmatch(_SPELT[unit], form) for word in words(column) for form in (word, f"{word}s"))
 
 
 def wanted_unit(question: str, unit: str) -> tuple[str, int] | None:
     """The one larger unit in which a question wants figures of a unit, and how often it contains that; or None.
 
-    Not one with a number before it ("over 5 tonnes"), nor one that something is counted by ("per tonne", "an hour");
-    and none where the question names the unit itself.
+    It must be asked for as such ("in hours", "how many tonnes", "total tonnes"), with no number before it ("over 5
+    tonnes") and not as what something is counted by ("per tonne", "hour of the day"). None where the question names
+    the unit itself.
     """
-    text = _OF_OTHER_THINGS.sub(" ", question)
-    if unit not in _LARGER or _wants(text, unit):
+    if unit not in _LARGER or _names(question, unit):
         return None
-    found = [(larger, times) for larger, times in _LARGER[unit].items() if _wants(text, larger)]
+    found = [(larger, times) for larger, times in _LARGER[unit].items() if _wants(question, larger)]
     return found[0] if len(found) == 1 else None
 
 
@@ -76,6 +82,13 @@ def given(question: str, unit: str) -> dict[Decimal, Decimal]:
     return found
 
 
+def _names(text: str, unit: str) -> bool:
+    return bool(re.search(rf"(?<!\w)(?:{_SPELT[unit]})\b", text, re.IGNORECASE))
+
+
 def _wants(text: str, unit: str) -> bool:
-    before = rf"(?<![\w.,])(?:({_NUMBER}|per|a|an|each|every|by|half|m|/)[ -]+)?"
-    return any(match[1] is None for match in re.finditer(rf"{before}\b(?:{_SPELT[unit]})\b", text, re.IGNORECASE))
+    full = "|".join(word for word in _SPELT[unit].split("|") if len(word) > _SHORT)
+    asked = rf"(?:^\W*|\b(?:{_ASKED}) (?:whole |full )?)(?:{full})\b"
+    short = "|".join(word for word in _SPELT[unit].split("|") if len(word) <= _SHORT)
+    abbreviated = rf"(?:\bin |\()(?:{short})(?=[\s,.;:)?!]|$)" if short else r"(?!)"
+    return bool(re.search(asked, text, re.IGNORECASE) or re.search(abbreviated, text))

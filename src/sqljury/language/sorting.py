@@ -9,7 +9,8 @@ from typing import Final
 from sqljury.language.cues import HIGHEST, LOWEST, ranked
 
 _ENDS: Final = re.compile(
-    rf"\b(?:(?P<up>most|{HIGHEST}|busiest|dearest)|(?P<down>least|{LOWEST}))\b(?P<of>(?: [\w'-]+){{0,3}}?) first\b",
+    rf"\b(?:(?P<up>most|{HIGHEST}|busiest|dearest)|(?P<down>least|{LOWEST}))\b(?P<of>(?: [\w'-]+){{0,3}}?) first"
+    r"(?=\s*(?:[,.;:)?!]|$|(?:and|then|within|for|in each)\b))",
     re.IGNORECASE,
 )
 _BARE: Final = frozenset(("highest", "largest", "biggest", "greatest", "lowest", "smallest"))
@@ -21,8 +22,13 @@ _BY: Final = re.compile(
 )
 _THEN: Final = re.compile(rf"(?:\bthen (?:alphabetically )?by|(?<=[\w)], )then) {_NAMED}", re.IGNORECASE)
 _DIRECTED: Final = re.compile(
-    r"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each)\b(?! name)", re.IGNORECASE
+    rf"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each|{HIGHEST}|{LOWEST}"
+    r"|high to low|large to small)\b(?! name)",
+    re.IGNORECASE,
 )
+_NEAR: Final = 30
+"""Characters after the name of what is sorted by in which its direction may stand."""
+_END: Final = re.compile(r"[.;?!]|\bthen\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +37,15 @@ class Sorting:
 
     ``descending``: whether the greatest come first, by "highest total first"; None where nothing of the kind is said,
     or more than once. ``of``: the words between, "total"; where there are none, a word such as "busiest". ``by`` and
-    ``then``: what "sorted by" and "then by" name, in their order; none where one of them has a direction.
+    ``then``: what "sorted by" and "then by" name, in their order; none at all where one of them has a direction, within
+    its words or behind them. ``named``: whether "sorted by" is said.
     """
 
     descending: bool | None = None
     of: str = ""
     by: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
+    named: bool = False
 
 
 def sorting(question: str) -> Sorting:
@@ -49,6 +57,7 @@ def sorting(question: str) -> Sorting:
         of="" if single is None else _of(single),
         by=_named(_BY, question),
         then=_named(_THEN, question),
+        named=_BY.search(question) is not None,
     )
 
 
@@ -63,5 +72,7 @@ def _of(match: re.Match[str]) -> str:
 
 
 def _named(pattern: re.Pattern[str], question: str) -> tuple[str, ...]:
-    found = tuple(match["by"].strip().lower() for match in pattern.finditer(question))
-    return () if any(map(_DIRECTED.search, found)) else found
+    found = list(pattern.finditer(question))
+    behind = [_END.split(question[match.end() : match.end() + _NEAR], maxsplit=1)[0] for match in found]
+    named = tuple(match["by"].strip().lower() for match in found)
+    return () if any(map(_DIRECTED.search, (*named, *behind))) else named

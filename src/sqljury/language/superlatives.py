@@ -22,7 +22,8 @@ _OF_ONE: Final = (
 """Words that hold of single rows, not of what is counted or added up."""
 _SUPERLATIVE: Final = rf"(?:{_UP}|{_DOWN}|{_EITHER}|{_OF_ONE})"
 _SORTED: Final = re.compile(
-    rf"\b{_SUPERLATIVE}\b(?: [\w'-]+){{0,3}}? first\b|\b(?:on|at|from)(?: the)? top\b", re.IGNORECASE
+    rf"\b{_SUPERLATIVE}\b(?: [\w'-]+){{0,3}}? (?:first|(?:on|at|from)(?: the)? top)\b|\b(?:on|at|from)(?: the)? top\b",
+    re.IGNORECASE,
 )
 _SPLIT: Final = re.compile(r"[.?!;:](?=\s|$)|\s[-–—]\s")
 _EACH: Final = re.compile(
@@ -42,10 +43,15 @@ _STOPS: Final = re.compile(
 _PHRASE: Final = 3
 """The most words that name what "each" is said of."""
 
+_QUALITY: Final = rf"(?!(?:most|fewest|least)\b(?!-)){_SUPERLATIVE}"
+"""Superlatives of things, not of how many there are."""
 _NUMBERS: Final = rf"(?:[2-9]|\d\d|{'|'.join(NUMBER_WORDS[2:])}|few|several)\b"
 _SEVERAL: Final = re.compile(
     rf"\b(?:(?:which|what|the|our|first|last|{_SUPERLATIVE})[ -]{_NUMBERS}|{_NUMBERS} {_SUPERLATIVE}\b)"
-    r"|\b(?:best|strongest|weakest|worst|top|busiest) \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)",
+    rf"|\b(?:are|were|the|our) {_QUALITY}(?: \w+)? \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)"
+    rf"|\b{_QUALITY} \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)"
+    r"|\b(?:which|what) [\w-]+s (?:sell|sold|are|were|have|had|do|did|earn|cost|bring)\b"
+    r"|\bmost (?:important|relevant|useful|interesting)\b|\b(?:figures|results)\b",
     re.IGNORECASE,
 )
 """Several of each are asked for, if only by "the best customers"."""

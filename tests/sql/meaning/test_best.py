@@ -124,6 +124,11 @@ def test_best_of_each_in_words(question: str, each: tuple[str, ...], descending:
         "Which item sold best in each region and shop?",
         "Which item sold best in each customer's region?",
         "The most recent order of each customer",
+        "Drivers at each depot, most trips at the top",
+        "Who are our biggest customers in each region?",
+        "What are the best-selling products in each region?",
+        "Which products sell best in each region?",
+        "The most important sales per region",
         "Which customer of each region paid more than the most expensive order?",
     ],
 )

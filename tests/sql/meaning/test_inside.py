@@ -61,6 +61,12 @@ def test_whether_a_number_is_asked_for(question: str, expected: bool) -> None:
     assert wants_count(question) is expected
 
 
+@pytest.mark.parametrize("question", ["How many donors gave two works?", "How many donors of two works in each city?"])
+def test_rows_of_the_table_itself_may_be_counted(answered: Answered, question: str) -> None:
+    sql = f"SELECT name, COUNT(*) FROM donor WHERE {CHOSEN} GROUP BY name ORDER BY COUNT(*) DESC"
+    assert answered(SCHEMA, question, sql).sql == sql
+
+
 def test_a_question_without_a_number_has_none(answered: Answered) -> None:
     sql = f"SELECT name, COUNT(*) FROM donor WHERE {CHOSEN} GROUP BY name"
     assert answered(SCHEMA, "Which donors gave two or more works?", sql).sql == sql

@@ -55,6 +55,10 @@ def test_figures_are_in_the_unit_of_the_question(answered: Answered, question: s
         ("How many tonnes of each material, if over 500?", f"{TOTALS.replace('FROM', 'AS n FROM')} HAVING n > 500"),
         ("Waiting times within opening hours", "SELECT wait_minutes FROM weighing"),
         ("How many minutes?", "SELECT second FROM weighing"),
+        ("Average wait by arrival hour", "SELECT AVG(wait_minutes) FROM weighing"),
+        ("What are the min and max wait of gender M?", "SELECT MIN(wait_minutes), MAX(height_cm) FROM weighing"),
+        ("The meters with their height", "SELECT height_cm FROM weighing"),
+        ("How many tonnes, and how much net?", "SELECT SUM(t), SUM(net_kg) FROM (SELECT 1 AS t), weighing"),
         ("How many tonnes, at what price?", "SELECT price FROM weighing"),
     ],
 )

@@ -86,6 +86,8 @@ def test_fractions_become_percentages(answered: Answered, question: str, sql: st
         ("Price of an hour in percent", "SELECT SUM(billed) / SUM(hours) FROM motion"),
         ("Average hours in percent", "SELECT SUM(hours * billed) / SUM(billed) FROM motion"),
         ("Percentage of fees", "SELECT SUM(fee_cents) / SUM(cost) FROM project"),
+        ("Average fee per hour by granted percentage", "SELECT SUM(billed) / SUM(hours) FROM motion"),
+        ("Average motions per judge with a percentage fee", BY_JUDGE.format("1.0")),
         ("By what percent did costs grow?", "SELECT title, cost / budget - 1 FROM project"),
         (
             "Percentage granted and urgent",

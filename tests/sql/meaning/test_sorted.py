@@ -23,6 +23,7 @@ COURIERS = (
     "GROUP BY c.id, c.first_nm, c.last_nm"
 )
 YEARS = "SELECT STRFTIME('%Y', started), COUNT(*) FROM loan GROUP BY STRFTIME('%Y', started)"
+IN_YEARS = "SELECT kind, STRFTIME('%Y', started), SUM(fee) FROM loan GROUP BY kind, STRFTIME('%Y', started)"
 TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
 
 
@@ -46,7 +47,7 @@ TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
         ),
         ("Kind, number of loans, fees, highest first", f"{KINDS} ORDER BY kind", f"{KINDS} ORDER BY SUM(fee) DESC"),
         (
-            "Couriers by number of loans, heaviest load first",
+            "Couriers and their number of loans, busiest first",
             f"{COURIERS} ORDER BY SUM(l.fee) DESC",
             f"{COURIERS} ORDER BY COUNT(*) DESC",
         ),
@@ -92,6 +93,9 @@ def test_periods_come_one_after_another(answered: Answered) -> None:
         ("Couriers, most loans first, then by age", f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm"),
         ("Couriers, most loans first, then by name", f"{COURIERS} ORDER BY COUNT(*) DESC, c.first_nm"),
         ("Fees by kind, in order of name", TWO),
+        ("Couriers and their number of loans, highest fees first", f"{COURIERS} ORDER BY SUM(l.fee) DESC"),
+        ("Kinds by fee, then by kind, newest first", f"{KINDS} ORDER BY SUM(fee), kind DESC"),
+        ("Fees of each kind and year, highest first", f"{IN_YEARS} ORDER BY kind, SUM(fee) DESC"),
         ("Kind, loans and fees, sorted by loans, highest first", f"{KINDS} ORDER BY 2 DESC"),
         ("Couriers, largest surplus of loans first", f"{COURIERS} ORDER BY COUNT(*) - SUM(l.late) DESC"),
         ("How many loans started in each year?", f"{YEARS} ORDER BY 1 DESC"),
@@ -129,6 +133,8 @@ def test_a_minimum_of_a_group_goes(answered: Answered) -> None:
         "Kind, number of loans, fees and the maximum fee, most loans first",
         "Kind, number of loans, total fee and the dearest one",
         "Kind, number of loans, total fee and latest fee, most loans first",
+        "Kind, number of loans, total fee and the peak, most loans first",
+        "Kind, loans, fees and the highest fee in the first quarter",
     ],
 )
 def test_a_maximum_that_is_asked_for_stays(answered: Answered, question: str) -> None:

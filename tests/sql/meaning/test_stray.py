@@ -71,6 +71,7 @@ def test_a_key_that_splits_the_groups_is_removed(answered: Answered, question: s
             "The three largest matters: city and amount, for each office its city",
             f"{BY_CITY} GROUP BY T2.id, office.city ORDER BY SUM(T1.amount) DESC LIMIT 3",
         ),
+        ("City and amount for each case", f"{BY_CITY} GROUP BY T2.id, office.city"),
         ("Wie viele gibt es je Amt?", f"{BY_AREA} GROUP BY T2.id, T1.area"),
         ("How many matters by area and city?", f"{BY_AREA} GROUP BY T2.id, T1.area"),
     ],

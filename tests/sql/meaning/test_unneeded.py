@@ -93,6 +93,7 @@ def test_events_are_not_multiplied_by_other_events(answered: Answered, joins: st
     [
         ("How many treatments did fields with a rotation have?", f"SELECT t.worker_id, COUNT(*) {FORK} GROUP BY 1"),
         ("What was done on the hill?", f"SELECT COUNT(*) {FORK} WHERE f.site = 'Hill'"),
+        ("How many were treated?", f"SELECT COUNT(DISTINCT t.id) {FORK}"),
         ("How many treatments of rye?", f"SELECT COUNT(*) {FORK} WHERE r.crop = 'rye'"),
     ],
 )

@@ -386,7 +386,20 @@ def test_a_day_of_another_table_is_the_day_of_this_one() -> None:
     movement = table("movement", "id invoice_id amount created_on moved_on", ("invoice_id", "invoice.id"))
     trust = Schema("trust", "sqlite", (invoice, movement))
     query = "SELECT SUM(amount) FROM movement WHERE issued_on >= '2024-01-01'"
-    assert rebindings(query, trust, "What was moved in 2024?")[0] == query.replace("issued_on", "movement.moved_on")
+    readings = rebindings(query, trust, "What was moved in 2024?")
+    assert "invoice.issued_on" in readings[0]
+    assert readings[1] == query.replace("issued_on", "movement.moved_on")
     for question in ("What was moved for invoices of 2024?", "What was moved that was issued in 2024?"):
         assert "invoice.issued_on" in rebindings(query, trust, question)[0]
     assert "invoice.no" in rebindings(query.replace("issued_on", "no"), trust, "What was moved?")[0]
+
+
+def test_a_day_that_a_key_leads_to_comes_before_the_day_of_the_table() -> None:
+    patient, visit = (
+        table("patient", "id birth_date"),
+        table("visit", "id patient_id visit_date", ("patient_id", "patient.id")),
+    )
+    found = rebindings(
+        "SELECT COUNT(*) FROM visit WHERE birth_date < '1980-01-01'", Schema("x", "sqlite", (patient, visit))
+    )
+    assert "patient.birth_date" in found[0]

@@ -5,7 +5,6 @@ And things that are counted although there are none: an outer join makes a row o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from sqljury.language.cues import counted
@@ -29,7 +28,7 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
     count = tree.selects[0].unalias()
     if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Star | exp.Column):
         return None
-    table = _named(counted(asked.question.text), asked.schema)
+    table = counted_table(asked.question.text, asked.schema)
     if table is None:
         return None
     sources = sources_of(tree, asked.schema)
@@ -45,7 +44,7 @@ def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
     joins: list[exp.Join] = tree.args.get("joins") or []
     if not isinstance(tree, exp.Select) or len(joins) != 1 or str(joins[0].side).upper() != "LEFT":
         return None
-    join, table = joins[0], _named(counted(asked.question.text), asked.schema)
+    join, table = joins[0], counted_table(asked.question.text, asked.schema)
     if tree.args.get("group") is None or table is None or not table.row_key or not isinstance(join.this, exp.Table):
         return None
     first = tree.args["from_"].this
@@ -82,11 +81,12 @@ def _counts_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Count) and isinstance(node.this, exp.Star | exp.Literal)
 
 
-def _named(asked_for: Sequence[str], schema: Schema) -> Table | None:
-    """The table of which these words are the plural, at most one word before it and no other noun behind it.
+def counted_table(question: str, schema: Schema) -> Table | None:
+    """The table whose rows the question counts: its plural, at most one word before it and no other noun behind it.
 
     So "male students" are students, and neither "student allergies" nor "the items a store has" are a table's.
     """
+    asked_for = counted(question)
     for at in range(min(2, len(asked_for))):
         for table in schema.tables:
             name = words(table.name)

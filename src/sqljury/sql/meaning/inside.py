@@ -11,14 +11,17 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury.language.cues import wants_count
+from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import TITLES, Asked, Change
+from sqljury.sql.meaning.counted import counted_table
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import find_table, from_items, owner
 from sqljury.sql.terms import group_keys, ordinal, outside_queries, resolved
 from sqljury.types import Schema, Table
 
+_NAMES: Final = (*((title,) for title in TITLES), ("nm",))
 _OUTER: Final = frozenset(("expressions", "from_", "where", "group", "order", "limit", "offset"))
 _INNER: Final = frozenset(("expressions", "from_", "where", "group", "having"))
 """Clauses that the two queries may have."""
@@ -42,7 +45,9 @@ def counted_inside(tree: exp.Query, asked: Asked) -> Change | None:
     keys = [resolved(ordinal(key, query), query, ()) for key in group_keys(query)[0]] or shown
     if not counts or not shown or not all(isinstance(column, exp.Column) for column in (*shown, *keys)):
         return None
-    if chosen.key not in keys and not _are_unique(keys, chosen.outer, asked):
+    if counted_table(asked.question.text, asked.schema) is chosen.outer:
+        return None
+    if chosen.key not in keys and not (_name_rows(keys) and _are_unique(keys, chosen.outer, asked)):
         return None
     _join(query, chosen, [*keys, *shown], counts)
     reason = f"COUNT counted each row of {chosen.outer.name} once, and not what it has in {chosen.inner.name}"
@@ -122,6 +127,11 @@ def _counts(tree: exp.Select, chosen: _Chosen) -> Sequence[exp.Expr]:
 def _counts_rows(call: exp.Expr, table: Table) -> bool:
     counted = call.this if isinstance(call, exp.Count) else None
     return isinstance(counted, exp.Star | exp.Literal) or _is_key(counted, table)
+
+
+def _name_rows(columns: Sequence[exp.Expr]) -> bool:
+    """Whether one of the columns is a name of rows by its own name; others may have no value twice by chance."""
+    return any(words(column.name)[-1:] in _NAMES for column in columns)
 
 
 def _are_unique(columns: Sequence[exp.Expr], table: Table, asked: Asked) -> bool:

@@ -74,7 +74,10 @@ def _self_joins(tree: exp.Query, asked: Asked) -> Iterator[tuple[exp.Select, exp
 
 
 def _compares(select: exp.Select, join: exp.Join, here: str, there: str) -> bool:
-    """Whether a condition or an output takes both rows, or conditions ask the same column of each."""
+    """Whether a condition or an output takes both rows, or the same column is asked of each, or one chooses the other.
+
+    One chooses the other where all conditions are on it, and only the other is shown: "orders that contain a laptop".
+    """
     asked_of: dict[str, set[str]] = {here: set(), there: set()}
     joins = [other.args.get("on") for other in select.args["joins"] if other is not join]
     parts = [*conjuncts(select.args.get("where")), *conjuncts(select.args.get("having")), *joins, *select.selects]
@@ -84,7 +87,12 @@ def _compares(select: exp.Select, join: exp.Join, here: str, there: str) -> bool
             return True
         for column in columns:
             asked_of[_alias(column)].add(column.name.lower())
-    return bool(asked_of[here] & asked_of[there]) or any(item.is_star for item in select.selects)
+    if asked_of[here] & asked_of[there] or any(item.is_star for item in select.selects):
+        return True
+    group = select.args.get("group")
+    shown = {_alias(column) for part in (*select.selects, group) if part for column in part.find_all(exp.Column)}
+    chosen = {_alias(column) for part in conjuncts(select.args.get("where")) for column in part.find_all(exp.Column)}
+    return shown & {*asked_of} in ({here}, {there}) and chosen & {*asked_of} == {*asked_of} - shown
 
 
 def _rename(select: exp.Select, there: exp.Column, here: exp.Column) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.measures import given, unit_of, wanted_unit
+from sqljury.language.measures import given, has_unit, unit_of, wanted_unit
 from sqljury.sql.meaning.amounts import Amounts, constant, divided
 from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
@@ -32,7 +32,7 @@ def larger_units(tree: exp.Query, asked: Asked) -> Change | None:
                 other.replace(exp.Literal.number(f"{numbers[number]:f}"))
                 changed = True
         wanted = wanted_unit(question, unit)
-        if wanted is not None and isinstance(tree, exp.Select):
+        if wanted is not None and isinstance(tree, exp.Select) and not _has(tree, wanted[0]):
             shown = [_show(item, tree, amounts, wanted[1]) for item in list(tree.selects)]
             changed = changed or any(shown)
     return Change("the question asks for another unit than the column has") if changed else None
@@ -68,6 +68,11 @@ def _show(item: exp.Expr, tree: exp.Select, amounts: _In, times: int) -> bool:
         return False
     value.replace(divided(value, f"{times}.0"))
     return True
+
+
+def _has(tree: exp.Select, unit: str) -> bool:
+    """Whether an output has a column that is in the unit already."""
+    return any(has_unit(column.name, unit) for item in tree.selects for column in item.find_all(exp.Column))
 
 
 def _may_change(name: str, tree: exp.Select) -> bool:

@@ -25,6 +25,12 @@ _MENTION: Final = re.compile(rf"(?:\b(?P<before>\w+)[ -]+)?(?<!\w)(?:{_UNIT})", 
 _OTHERWISE: Final = re.compile(
     r"\bfractions?\b|\bas (?:an? )?(?:ratio|proportion|decimal)s?\b|\b(?:0|zero) (?:and|to) (?:1|one)\b", re.IGNORECASE
 )
+_ASKED: Final = re.compile(
+    rf"\b(?:what|which|in|as|as a|the) (?:{_UNIT})|\bpercent(?:ages?)? (?:of|that|who|which)\b|[,:;(] ?(?:{_UNIT})",
+    re.IGNORECASE,
+)
+_OF_MEANS: Final = re.compile(r"\baverages?\b|\bmean\b|\bper (?!cent)\w+|\bby \w* ?percent", re.IGNORECASE)
+"""Words for other ratios than shares; a percentage must be asked for in so many words beside them."""
 _DEFINED: Final = re.compile(rf"/|\bdivi\w+|\bratio\b|{_UNIT}", re.IGNORECASE)
 _STORED: Final = frozenset({"pct", "percent", "percentage", "perc"})
 """Words of names of columns that hold percentages."""
@@ -74,6 +80,8 @@ def _wanted(asked: Asked) -> bool:
     question = _GIVEN.sub(" ", asked.question.text)
     mentions = [match["before"] or "" for match in _MENTION.finditer(question)]
     if not mentions or _OTHERWISE.search(question) or _DEFINED.search(asked.question.evidence):
+        return False
+    if _OF_MEANS.search(question) and not _ASKED.search(question):
         return False
     columns = (words(column.name) for table in asked.schema.tables for column in table.columns)
     stored = {word for name in columns if _STORED & {*name} for word in name if word not in _STORED}

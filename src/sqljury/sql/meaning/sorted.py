@@ -6,6 +6,7 @@ beside a sum where the question says "highest first".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,9 +21,12 @@ from sqljury.sql.terms import outside_queries
 
 _RATIOS: Final = frozenset({"percentage", "percent", "share", "proportion", "ratio", "rate", "quota"})
 _MEANS: Final = frozenset({"average", "mean"})
+_OF_ANY: Final = frozenset({"", "most", "busiest", "fewest", "least"})
 _SUMS: Final = frozenset({"total", "sum"})
 _PERIODS: Final = (("year",), ("quarter",), ("month",), ("week",))
 """Last words of columns that hold a period."""
+_SINGLE: Final = re.compile(r"\b(?:peak|record|top|best|single|ceiling|cap|upper|lower|range|spread)\b", re.IGNORECASE)
+"""Words for a maximum or a minimum."""
 _LIKE: Final = 0.55
 """The least likeness of a column's name and the words that the question sorts by."""
 _APART: Final = 0.2
@@ -30,7 +34,10 @@ _APART: Final = 0.2
 
 
 def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
-    """Leave out MAX or MIN as the last output of groups where the question names an end only for the order."""
+    """Leave out MAX or MIN as the last output of groups where the question names an end only for the order.
+
+    It must be of what is added up beside it, or of a key of the groups.
+    """
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None or len(tree.selects) < 3:
         return None
     last = tree.selects[-1]
@@ -44,9 +51,11 @@ def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
     if any(isinstance(_bare(item), exp.Max | exp.Min) for item in others):
         return None
     shown = next((_bare(item) for item in others if _bare(item).find(exp.Sum) and _inner(item) == extreme.this), None)
+    if (shown is None and extreme.this not in grouped) or _SINGLE.search(asked.question.text):
+        return None
     for ordered in list(tree.args["order"].expressions) if tree.args.get("order") else ():
         key = _bare(sort_key(tree, ordered.this))
-        if key == extreme and shown is not None and extreme.this not in grouped:
+        if key == extreme and shown is not None:
             ordered.set("this", shown.copy())
         elif key == extreme:
             ordered.pop()
@@ -83,11 +92,16 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
 def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[exp.Expr], asked: Asked) -> list[str]:
     """The keys of the order with the columns that the question lists, or with periods where nothing is said."""
     dialect = asked.dialect
+    written = {column: key.sql(dialect=dialect) for key in given for column in [sort_key(tree, key.this)]}
     if keys:
         first = sort_key(tree, given[0].this) if given else None
         then = [_output(tree, phrase, asked) for phrase in wanted.then]
-        kept = [column.sql(dialect=dialect) for column in then if column is not None and column != first]
-        return [keys[0], *kept] if then and None not in then else keys
+        kept = [
+            written.get(column, column.sql(dialect=dialect))
+            for column in then
+            if column is not None and column != first
+        ]
+        return [keys[0], *kept] if then and None not in then and not any(map(_is_collated, given)) else keys
     if wanted.descending is not None and not wanted.then:
         return keys
     found = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
@@ -116,12 +130,25 @@ def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.E
     items = [_bare(item) for item in tree.selects]
     shown = [item for item in items if any(isinstance(node, exp.AggFunc) for node in outside_queries(item))]
     given = _bare(sort_key(tree, keys[0].this)) if keys else None
-    target = None if wanted.by else _target(wanted.of, shown, last=items[-1])
-    if target is None and len(shown) == 1 and given is not None and given not in items and given.find(exp.AggFunc):
-        target = shown[0] if shown[0] not in list(given.walk()) else None  # a difference to it may be meant
-    if target is None or (given == target and bool(keys[0].args.get("desc")) == wanted.descending):
+    target = None if wanted.named else _target(wanted.of, shown, last=items[-1])
+    if target is None and len(shown) == 1 and wanted.of in _OF_ANY and given is not None and given not in items:
+        is_other = given.find(exp.AggFunc) is not None and shown[0] not in given.walk()  # no difference to it
+        target = shown[0] if is_other else None
+    if target is None or _sorts_within_groups(tree, keys, target, descending=wanted.descending):
         return None
     return target
+
+
+def _sorts_within_groups(tree: exp.Select, keys: Sequence[exp.Expr], target: exp.Expr, *, descending: bool) -> bool:
+    """Whether the query sorts by an aggregate, at most after groups that it shows: "for each region, highest first"."""
+    items = [_bare(item) for item in tree.selects]
+    for key in keys:
+        value = _bare(sort_key(tree, key.this))
+        if value == target:
+            return bool(key.args.get("desc")) == descending
+        if value not in items or value.find(exp.AggFunc) is not None:
+            return False
+    return False
 
 
 def _target(of: str, shown: Sequence[exp.Expr], last: exp.Expr) -> exp.Expr | None:
@@ -145,22 +172,29 @@ def _is_ratio(node: exp.Expr) -> bool:
 
 def _output(tree: exp.Select, phrase: str, asked: Asked) -> exp.Expr | None:
     """The column among the outputs that the words name, with those of its table; None where none or several may be."""
-    named = pieces(phrase)
-    columns = [column for item in tree.selects if isinstance(column := item.unalias(), exp.Column)]
-    if not named or not columns:
+    named, items = pieces(phrase), tree.selects
+    if not named or not items:
         return None
-    for called in ([pieces(column.name) for column in columns], [_called(column, asked) for column in columns]):
-        scored = sorted(((covered(named, words_), at) for at, words_ in enumerate(called)), reverse=True)
+    for called in ([pieces(item.alias_or_name) for item in items], [_called(item, asked) for item in items]):
+        scored = sorted(
+            ((covered(named, listed) if listed else 0.0, at) for at, listed in enumerate(called)), reverse=True
+        )
         clear = len(scored) == 1 or scored[1][0] <= scored[0][0] - _APART
         if scored[0][0] >= _LIKE and clear:
-            return columns[scored[0][1]]
+            found = items[scored[0][1]].unalias()
+            return found if isinstance(found, exp.Column) else None
     return None
 
 
-def _called(column: exp.Column, asked: Asked) -> tuple[str, ...]:
-    """The words of a column and of its table."""
-    owned = owner(column, asked.schema)
-    return (*pieces(column.name), *(pieces(owned[1].name) if owned is not None else ()))
+def _is_collated(key: exp.Expr) -> bool:
+    return key.find(exp.Collate) is not None
+
+
+def _called(item: exp.Expr, asked: Asked) -> tuple[str, ...]:
+    """The words of an output, and of its table if it is a column."""
+    column = item.unalias()
+    owned = owner(column, asked.schema) if isinstance(column, exp.Column) else None
+    return (*pieces(item.alias_or_name), *(pieces(owned[1].name) if owned is not None else ()))
 
 
 def _periods(tree: exp.Select) -> list[exp.Expr]:

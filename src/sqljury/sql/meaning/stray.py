@@ -147,9 +147,9 @@ def _is_meant(table: Table, groups: _Groups, asked: Asked) -> bool:
     """Whether the rows of a table may be the groups that the question asks for, or it is not about the shown ones."""
     shown, named = groups.shown_words, {*words(table.name)}
     grouping = " ".join(grouped_by(asked.question.text))
-    if not mentions(asked.question.whole, shown) or mentions(
-        grouping, (named | _words_of_columns(table)) - shown or named
-    ):
+    if not mentions(asked.question.whole, shown) or (grouping and not mentions(grouping, shown)):
+        return True
+    if mentions(grouping, (named | _words_of_columns(table)) - shown or named):
         return True
     if not mentions(asked.question.whole, named - shown or named):
         return False

@@ -90,7 +90,7 @@ def _is_fork(tree: exp.Select, join: exp.Join, left: str, asked: Asked) -> bool:
     """Whether the table and another one of the query refer to a third one that is only joined."""
     equated = ends(join.args.get("on"), asked.schema)
     kept = next((end for end in equated or () if end.alias != left), None)
-    if kept is None:
+    if kept is None or tree.find(exp.Distinct) is not None:  # repeated rows do no harm there: it may choose rows
         return False
     conditions = [ends(other.args.get("on"), asked.schema) for other in tree.args["joins"] if other is not join]
     within = {id(node) for other in tree.args["joins"] if other.args.get("on") for node in other.args["on"].walk()}

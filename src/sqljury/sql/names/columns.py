@@ -40,7 +40,8 @@ _MANY: Final = 0.7
 """A column of a row is seldom that of several other rows, where a key also leads to a single one."""
 _REPEATED: Final = 0.7
 """Less again where an aggregate would count a row for each of those."""
-_OWN_DAY: Final = 1.3
+_OWN_DAY: Final = 0.6
+"""Less than a certain key to the table that has the day; it counts where that finds nothing."""
 _DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
 """Last words of columns of days."""
 _RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))

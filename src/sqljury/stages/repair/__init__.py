@@ -263,7 +263,7 @@ def readings(candidate: Candidate, task: Task, context: Context) -> list[Candida
         fixed = _fixed(candidate, sql, context.execute(sql), "schema")
         if fixed.result.ok and not any(same(other.result, fixed.result, ALIKE) for other in bound):
             bound.append(fixed)
-    bound.sort(key=lambda other: not other.result.rows)
+    bound.sort(key=lambda other: not other.result.finds)
     return [*bound[:1], *map(_another_reading, bound[1:])] or [candidate]
 
 
