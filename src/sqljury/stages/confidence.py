@@ -14,7 +14,6 @@ from math import exp, log
 from typing import Any, ClassVar, Final
 
 from sqljury.errors import InputError
-from sqljury.language.alike import question_words
 from sqljury.stages import doubt
 from sqljury.stages.select.features import LEAST_LOGPROB, Described, described
 from sqljury.stages.weights import Format, in_measure
@@ -34,7 +33,7 @@ SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
         *("numbers_missing", "texts_unfounded", "words_covered", "tables_unasked", "columns_unasked"),
         *("selected_unasked", "selected_key"),
     ),
-    "question": ("words_lacking", "words_asked", "tables", "selects"),
+    "question": ("words_lacking", "tables", "selects"),
     "result": ("rows_none", "rows_repeat", "cells_null", "only_nothing"),
     "repairs": ("fixed_schema", "fixed_dialect", "fixed_values", "fixed_model"),
     "votes": ("votes_share", "margin", "rivals", "failed", "same_items"),
@@ -44,10 +43,11 @@ SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The figures of each signal; ``votes`` to ``judge`` may be missing, the others are always there.
 
-Those of ``question`` say how hard it is: how many of its words the database has no name for, how many words it has, and
-how many tables and SELECTs its query needs.
+Those of ``question`` say how hard it is: how many of its words the database has no name for, and how many tables and
+SELECTs its query needs.
 """
 _MOST_LACKING: Final = 3.0
+"""More words that the database has no name for say nothing more."""
 OPTIONAL: Final = ("votes", "log-probabilities", "tests", "judge")
 NAMES: Final = (*(name for own in SIGNALS.values() for name in own), *(f"without_{signal}" for signal in OPTIONAL))
 
@@ -95,7 +95,6 @@ def figures(
     found = {
         **(known or described(candidates, task)).groups[chosen.group],
         "words_lacking": min(_MOST_LACKING, doubt.weight(lacking)),
-        "words_asked": log(1 + len(question_words(task.question.text))),
         **_rivals(candidates, chosen.group),
         **_likelihood(candidates, chosen.group),
         **_verdicts(candidates, choice),
