@@ -106,7 +106,7 @@ class BestOfEach:
     after: tuple[str, ...]
 
 
-def best_of_each(question: str) -> BestOfEach | None:
+def wanted_best(question: str) -> BestOfEach | None:
     """What is asked for if it is the best of each; None if that is not certain, or if several of each are."""
     unsorted = _SORTED.sub("", question)
     if len(re.findall(rf"\b{_SUPERLATIVE}\b", unsorted, re.IGNORECASE)) != 1 or len(_EACH.findall(unsorted)) != 1:

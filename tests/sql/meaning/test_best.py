@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from answered import Answered
-from sqljury.language.superlatives import best_of_each
+from sqljury.language.superlatives import wanted_best
 
 SCHEMA = """
 CREATE TABLE depot (cd TEXT PRIMARY KEY, depot_nm TEXT, town TEXT);
@@ -109,7 +109,7 @@ def test_what_is_not_the_best_of_each_stays(answered: Answered, question: str, s
     ],
 )
 def test_best_of_each_in_words(question: str, each: tuple[str, ...], descending: bool | None) -> None:
-    found = best_of_each(question)
+    found = wanted_best(question)
     assert found is not None
     assert (found.each[0], found.descending) == (each, descending)
 
@@ -133,4 +133,4 @@ def test_best_of_each_in_words(question: str, each: tuple[str, ...], descending:
     ],
 )
 def test_other_questions_with_each_and_a_superlative(question: str) -> None:
-    assert best_of_each(question) is None
+    assert wanted_best(question) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury.sql.meaning.base import Asked, Change, Data
-from sqljury.sql.meaning.best import best_within_each
+from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
@@ -19,7 +19,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
-from sqljury.sql.meaning.groups import best_of_each, counted_sets, grouped, totals
+from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
@@ -85,7 +85,7 @@ RULES: Final[tuple[Rule, ...]] = (
     in_words,
     grouped,
     totals,
-    best_of_each,
+    first_of_each,
     counted_sets,
     extremes,
     summed_keys,
@@ -94,7 +94,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sort_output,
     sorted_as_asked,
     rounded,
-    best_within_each,
+    best_of_each,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury.language.alike import MENTIONED, likeness, pieces
-from sqljury.language.superlatives import BestOfEach, best_of_each
+from sqljury.language.superlatives import BestOfEach, wanted_best
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held, single_select
 from sqljury.sql.meaning.order import sort_key
@@ -36,12 +36,12 @@ _WITHIN: Final = {
 """The parts of a date that together are a period."""
 
 
-def best_within_each(tree: exp.Query, asked: Asked) -> Change | None:
+def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     """Keep the best rows of each group that the question names, where the query has no LIMIT and shows all rows.
 
     The query groups by several outputs, of which some are what "each" is said of, and has one aggregate to rank by.
     """
-    best = best_of_each(asked.question.text)
+    best = wanted_best(asked.question.text)
     select = single_select(tree) if best is not None else None
     if best is None or select is None or not _is_plain(select):
         return None
@@ -100,7 +100,7 @@ def _output_names(select: exp.Select) -> list[exp.Identifier]:
 
 
 def _is_plain(select: exp.Select) -> bool:
-    """Whether it groups by several expressions and keeps all groups and their order."""
+    """Whether it groups and shows all its groups, without a window function."""
     keys, kinds = group_keys(select)
     parts = ("distinct", "limit", "offset", "with_", "qualify")
     return len(keys) > 0 and not (kinds or any(map(select.args.get, parts)) or select.find(exp.Window) is not None)

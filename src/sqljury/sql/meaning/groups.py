@@ -109,7 +109,7 @@ def _is_of_no_row(condition: exp.Expr, asked: Asked) -> bool:
     return is_met(type(condition)(this=column, expression=number.copy()), known.table, asked) is False
 
 
-def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
+def first_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     """Take the first of each group where the question asks for it, as by "in each region", and the query has LIMIT 1.
 
     The rows are ranked within the group that the question names, an output of the query; those with the rank 1 are

@@ -144,7 +144,11 @@ def _outside(node: exp.Expr, aggregates: tuple[type[exp.Expr], ...]) -> Iterator
 
 
 def _is_meant(table: Table, groups: _Groups, asked: Asked) -> bool:
-    """Whether the rows of a table may be the groups that the question asks for, or it is not about the shown ones."""
+    """Whether the question may group by the rows of a table, or is not about the groups that are shown.
+
+    Words after "each", "per" and "by" tell. A question that mentions the table otherwise must have such words for the
+    shown groups, and its query must keep all groups.
+    """
     shown, named = groups.shown_words, {*words(table.name)}
     grouping = " ".join(grouped_by(asked.question.text))
     if not mentions(asked.question.whole, shown) or (grouping and not mentions(grouping, shown)):

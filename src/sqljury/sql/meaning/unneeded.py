@@ -87,7 +87,7 @@ def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], ask
 
 
 def _is_fork(tree: exp.Select, join: exp.Join, left: str, asked: Asked) -> bool:
-    """Whether the table and another one of the query refer to a third one that is only joined."""
+    """Whether the table and another one refer to a third that is only joined: sales and tickets of the same shop."""
     equated = ends(join.args.get("on"), asked.schema)
     kept = next((end for end in equated or () if end.alias != left), None)
     if kept is None or tree.find(exp.Distinct) is not None:  # repeated rows do no harm there: it may choose rows

@@ -21,6 +21,7 @@ MAX_HOPS: Final = 2
 CERTAIN_HOPS: Final = 3
 """Keys that a route may have where nothing shorter leads there, and each is certain, or likely and of one row."""
 _LIKELY: Final = 0.9
+"""The least score of a likely key on a long route."""
 HOP: Final = 0.5
 """What each key after the first multiplies the score by: a likely key is better than two certain ones."""
 FORK: Final = 0.7
