@@ -142,7 +142,7 @@ def test_the_judge_and_the_confidence_describe_candidates_once(tmp_path: Path, m
     connection.close()
     model = FakeModel([[NAMES_SQL], [AGES_SQL, NAMES_SQL, NAMES_SQL], [AGES_SQL] * 2])
     with Session(tmp_path / "people.db", model=model, recipe="default") as session:
-        answer = session.ask("What are the names?")
+        answer = session.ask("What are the names and shoe sizes?")
     assert answer.choice is not None
     assert answer.choice.selector == "light"
     assert len(made) == 3  # once for each number of candidates after which writing may stop, and once for all
