@@ -17,6 +17,11 @@ INSERT INTO trip VALUES (1, 7, 1, 5), (2, 8, 2, 6), (3, 8, 2, 1);
 """
 
 
+def test_of_two_ways_back_the_one_to_the_column_that_the_query_has(answered: Answered) -> None:
+    sql = "SELECT d.town, SUM(t.hours) FROM depot AS d JOIN trip AS t ON t.driver_no = d.code GROUP BY d.code, d.town"
+    assert dict(answered(SCHEMA, "How many hours has each town?", sql).rows) == {"Norden": 5, "Suhl": 7}
+
+
 def test_of_two_ways_to_a_table_the_one_by_the_column_that_the_query_has(answered: Answered) -> None:
     sql = "SELECT d.town, SUM(t.hours) FROM trip AS t JOIN depot AS d ON d.code = t.{} GROUP BY d.code, d.town"
     for column, hours in (("driver_no", {"Norden": 5, "Suhl": 7}), ("vehicle_id", {"Norden": 12})):

@@ -63,6 +63,11 @@ WHAT = "What percentage of the motions before each judge was granted?"
             "SELECT title, budget, 100.0 * (cost - budget) / NULLIF(budget, 0) FROM project WHERE cost > 1.1 * budget",
         ),
         (
+            "What share of the motions was granted, per judge? Judge and percentage to one decimal.",
+            BY_JUDGE.format("1.0"),
+            BY_JUDGE.format("100.0"),
+        ),
+        (
             "Fee of each project in hundreds, and its overrun in percent",
             "SELECT fee_cents / 100.0, 10.0 * (cost - budget) / budget FROM project",
             "SELECT fee_cents / 100.0, 100.0 * (cost - budget) / budget FROM project",

@@ -82,13 +82,13 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
 
 
 def _likeliest(routes: Sequence[Route], written: Set[str]) -> Route | None:
-    """The best route; of several about as good the one that starts with a column that the query has, if one does."""
+    """The best route; of several about as good the one whose ends are more of the columns that the query has."""
     if not routes or score(routes[0]) < LIKELY:
         return None
     alike = [route for route in routes if score(route) >= _ALIKE * score(routes[0])]
-    started = [route for route in alike if {name.lower() for name in route[0].step.here} & written]
-    if len(started) == 1:
-        return started[0]
+    ends = [len({name.lower() for name in (*route[0].step.here, *route[-1].step.there)} & written) for route in alike]
+    if ends.count(max(ends)) == 1:
+        return alike[ends.index(max(ends))]
     return None if len(routes) > 1 and score(routes[1]) == score(routes[0]) else routes[0]
 
 

@@ -29,7 +29,7 @@ _ASKED: Final = re.compile(
     rf"\b(?:what|which|in|as|as a|the) (?:{_UNIT})|\bpercent(?:ages?)? (?:of|that|who|which)\b|[,:;(] ?(?:{_UNIT})",
     re.IGNORECASE,
 )
-_OF_MEANS: Final = re.compile(r"\baverages?\b|\bmean\b|\bper (?!cent)\w+|\bby \w* ?percent", re.IGNORECASE)
+_OF_MEANS: Final = re.compile(r"\baverages?\b|\bmean\b|\bby \w* ?percent", re.IGNORECASE)
 """Words for other ratios than shares; a percentage must be asked for in so many words beside them."""
 _DEFINED: Final = re.compile(rf"/|\bdivi\w+|\bratio\b|{_UNIT}", re.IGNORECASE)
 _STORED: Final = frozenset({"pct", "percent", "percentage", "perc"})

@@ -19,7 +19,7 @@ from sqljury.types import Schema, Table
 MAX_HOPS: Final = 2
 """Keys that a route may have: 2 crosses one bridge table."""
 CERTAIN_HOPS: Final = 3
-"""Keys that a route may have where nothing shorter leads there, and each is certain, or likely and of one row."""
+"""Keys that a route may have where nothing shorter leads there, and each is certain, or likely and in one direction."""
 _LIKELY: Final = 0.9
 """The least score of a likely key on a long route."""
 HOP: Final = 0.5
@@ -113,7 +113,7 @@ class Routes:
     def over(self, tables: Mapping[str, Table], *, guess: bool = False) -> Iterator[Route]:
         """Every route from the ``tables`` of a query, the shorter ones first; of certain keys, one key longer ones.
 
-        So are those of likely keys that lead from each row to a single one, from a bin over its round to the depot.
+        So are those of likely keys in one direction: from a bin over its round to the depot, or back.
         """
         taken = {table.name for table in tables.values()}
         front: list[Route] = [
@@ -170,7 +170,8 @@ class Routes:
 
 def _may_be_long(route: Route) -> bool:
     steps = [leg.step for leg in route]
-    return all(step.score == 1 for step in steps) or all(step.score >= _LIKELY and not step.many for step in steps)
+    one_way = len({step.many for step in steps}) == 1
+    return all(step.score == 1 for step in steps) or (one_way and all(step.score >= _LIKELY for step in steps))
 
 
 def identifying_column(table: Table) -> str | None:
