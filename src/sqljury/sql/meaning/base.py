@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
@@ -132,6 +132,20 @@ def ends(condition: exp.Expr | None, schema: Schema) -> tuple[End, End] | None:
 def single_select(tree: exp.Query) -> exp.Select | None:
     """The query if it is one SELECT without subqueries."""
     return tree if isinstance(tree, exp.Select) and len(list(tree.find_all(exp.Select))) == 1 else None
+
+
+def stripped(item: exp.Expr, also: Callable[[exp.Expr], bool] = lambda _: False) -> exp.Expr:
+    """An output without its name, its digits and its type, nor what ``also`` accepts around its value."""
+    node = item.unalias()
+    while isinstance(node, exp.Round | exp.Cast | exp.Paren) or also(node):
+        node = node.this
+    return node
+
+
+def repeats(select: exp.Select, shown: Collection[int], asked: Asked) -> bool:
+    """Whether rows of the result are equal in these outputs, as far as rows are looked at."""
+    rows = asked.data.rows(select.sql(dialect=asked.dialect)) or ()
+    return len({tuple(row[number] for number in shown) for row in rows}) < len(rows)
 
 
 def is_met(condition: exp.Expr, table: Table, asked: Asked) -> bool | None:

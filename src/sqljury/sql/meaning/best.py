@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.superlatives import BestOfEach, wanted_best
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held, single_select
+from sqljury.sql.meaning.base import Asked, Change, held, repeats, single_select, stripped
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -51,7 +51,7 @@ def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     if measure is None or split is None or _is_of_rows(best, split.others, asked):
         return None
     descending = _descending(best, measure, select)
-    if descending is None or not _has_several(select, split.shown, asked):
+    if descending is None or not repeats(select, split.shown, asked):
         return None
     query = top_ranked(select, split.partition, exp.Ordered(this=measure.copy(), desc=descending), asked.dialect)
     return Change("the question asks for the best of each, and the query shows all of them", query=query)
@@ -112,10 +112,7 @@ def _is_aggregate(node: exp.Expr) -> bool:
 
 def _bare(node: exp.Expr) -> exp.Expr:
     """An expression without its name, its digits, its type and its unit, such as cents."""
-    node = node.unalias()
-    while isinstance(node, exp.Round | exp.Cast | exp.Paren) or _is_converted(node):
-        node = node.this
-    return node
+    return stripped(node, _is_converted)
 
 
 def _is_converted(node: exp.Expr) -> bool:
@@ -150,12 +147,6 @@ def _is_of_rows(best: BestOfEach, others: Sequence[exp.Expr], asked: Asked) -> b
     numbers = [known for known in (held(node, asked.schema) for node in others) if known and not known.is_text]
     keys = [known for known in numbers if known.column.name not in known.table.primary_key]
     return any({*best.after} & {*pieces(known.column.name)} for known in keys)
-
-
-def _has_several(select: exp.Select, shown: Sequence[int], asked: Asked) -> bool:
-    """Whether the result has several rows with the same values in these outputs."""
-    rows = asked.data.rows(select.sql(dialect=asked.dialect)) or ()
-    return len({tuple(row[at] for at in shown) for row in rows}) < len(rows)
 
 
 class _Split(NamedTuple):

@@ -8,7 +8,7 @@ from math import prod
 from typing import Final, Literal, NamedTuple
 
 from sqljury.language.words import NUMBER_WORDS, words
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, held, stripped
 from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp, write
 
@@ -104,7 +104,7 @@ def _only_ratio(tree: exp.Select) -> _Ratio | None:
     if len(divisions) != 1 or any(output.is_star for output in outputs):
         return None
     output = divisions[0][0].unalias()
-    division, factors = _unfactored(_unrounded(output))
+    division, factors = _unfactored(stripped(output, _defaults_to_zero))
     if division is not divisions[0][1] or not isinstance(division, exp.Div):
         return None
     top, more = _unfactored(division.this)
@@ -112,12 +112,6 @@ def _only_ratio(tree: exp.Select) -> _Ratio | None:
     ratio = _Ratio(output, division, top, bottom, (*factors, *more))
     constant = isinstance(_plain(top), exp.Literal) or any(Decimal(divisor.name) != 1 for divisor in divisors)
     return None if constant or ratio.factor not in _FACTORS else ratio
-
-
-def _unrounded(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Round | exp.Cast | exp.Paren) or _defaults_to_zero(node):
-        node = node.this
-    return node
 
 
 def _unfactored(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:

@@ -13,7 +13,7 @@ from typing import Final
 from sqljury.language.alike import covered, pieces
 from sqljury.language.sorting import Sorting, only_sorts, sorting
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, stripped
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -41,20 +41,22 @@ def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None or len(tree.selects) < 3:
         return None
     last = tree.selects[-1]
-    extreme = _bare(last)
+    extreme = stripped(last)
     if not isinstance(extreme, exp.Max | exp.Min) or not only_sorts(asked.question.text):
         return None
     others = tree.selects[:-1]
-    grouped = [_bare(node) for node in tree.args["group"].expressions]
+    grouped = [stripped(node) for node in tree.args["group"].expressions]
     if not any(item.find(exp.AggFunc) for item in others) or tree.find(exp.Window, exp.Distinct) is not None:
         return None
-    if any(isinstance(_bare(item), exp.Max | exp.Min) for item in others):
+    if any(isinstance(stripped(item), exp.Max | exp.Min) for item in others):
         return None
-    shown = next((_bare(item) for item in others if _bare(item).find(exp.Sum) and _inner(item) == extreme.this), None)
+    shown = next(
+        (stripped(item) for item in others if stripped(item).find(exp.Sum) and _inner(item) == extreme.this), None
+    )
     if (shown is None and extreme.this not in grouped) or _SINGLE.search(asked.question.text):
         return None
     for ordered in list(tree.args["order"].expressions) if tree.args.get("order") else ():
-        key = _bare(sort_key(tree, ordered.this))
+        key = stripped(sort_key(tree, ordered.this))
         if key == extreme and shown is not None:
             ordered.set("this", shown.copy())
         elif key == extreme:
@@ -80,7 +82,7 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
     keys = [key.sql(dialect=dialect) for key in given]
     target = _first(tree, wanted, given)
     if target is not None:
-        others = [key.sql(dialect=dialect) for key in given[1:] if _bare(sort_key(tree, key.this)) != target]
+        others = [key.sql(dialect=dialect) for key in given[1:] if stripped(sort_key(tree, key.this)) != target]
         keys = [f"{target.sql(dialect=dialect)}{' DESC' if wanted.descending else ''}", *others]
     keys = _listed(tree, wanted, keys, given, asked)
     if keys == [key.sql(dialect=dialect) for key in given]:
@@ -109,17 +111,9 @@ def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[
     return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
 
 
-def _bare(item: exp.Expr) -> exp.Expr:
-    """An output without its name, its digits and its type."""
-    node = item.unalias()
-    while isinstance(node, exp.Round | exp.Cast | exp.Paren):
-        node = node.this
-    return node
-
-
 def _inner(item: exp.Expr) -> exp.Expr | None:
     """What an output adds up, whatever it is divided by."""
-    total = _bare(item).find(exp.Sum)
+    total = stripped(item).find(exp.Sum)
     return total.this if total is not None else None
 
 
@@ -127,9 +121,9 @@ def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.E
     """The aggregate by which the question sorts first, if the query sorts by another; None where that is not clear."""
     if wanted.descending is None or tree.args.get("group") is None:
         return None
-    items = [_bare(item) for item in tree.selects]
+    items = [stripped(item) for item in tree.selects]
     shown = [item for item in items if any(isinstance(node, exp.AggFunc) for node in outside_queries(item))]
-    given = _bare(sort_key(tree, keys[0].this)) if keys else None
+    given = stripped(sort_key(tree, keys[0].this)) if keys else None
     target = None if wanted.named else _target(wanted.of, shown, last=items[-1])
     if target is None and len(shown) == 1 and wanted.of in _OF_ANY and given is not None and given not in items:
         is_other = given.find(exp.AggFunc) is not None and shown[0] not in given.walk()  # no difference to it
@@ -141,9 +135,9 @@ def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.E
 
 def _sorts_within_groups(tree: exp.Select, keys: Sequence[exp.Expr], target: exp.Expr, *, descending: bool) -> bool:
     """Whether the query sorts by an aggregate, at most after groups that it shows: "for each region, highest first"."""
-    items = [_bare(item) for item in tree.selects]
+    items = [stripped(item) for item in tree.selects]
     for key in keys:
-        value = _bare(sort_key(tree, key.this))
+        value = stripped(sort_key(tree, key.this))
         if value == target:
             return bool(key.args.get("desc")) == descending
         if value not in items or value.find(exp.AggFunc) is not None:
@@ -201,7 +195,7 @@ def _periods(tree: exp.Select) -> list[exp.Expr]:
     """The years, months and the like by which a query groups and which it shows."""
     grouped = [sort_key(tree, node) for node in tree.args["group"].expressions] if tree.args.get("group") else []
     shown = [item.unalias() for item in tree.selects]
-    return [node for node in shown if node in grouped and _is_period(_bare(node))]
+    return [node for node in shown if node in grouped and _is_period(stripped(node))]
 
 
 def _is_period(node: exp.Expr) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqljury.language.alike import mentions
 from sqljury.language.wants import grouped_by
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.meaning.base import Asked, Change, repeats
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, identifier, owner, tables_of
 from sqljury.sql.terms import group_keys, ordinal
@@ -33,7 +33,7 @@ def stray_key(tree: exp.Query, asked: Asked) -> Change | None:
         for number, table in groups.unseen()
         if not _is_meant(table, groups, asked) and groups.splits(number, asked)
     }
-    if not stray or not _repeated(groups, asked):
+    if not stray or not repeats(tree, groups.shown, asked):
         return None
     group = tree.args["group"]
     group.set("expressions", [key for number, key in enumerate(group.expressions) if number not in stray])
@@ -158,16 +158,10 @@ def _is_meant(table: Table, groups: _Groups, asked: Asked) -> bool:
     if not mentions(asked.question.whole, named - shown or named):
         return False
     chosen = groups.tree.args.get("having") or groups.tree.args.get("limit")
-    return bool(chosen) or not mentions(grouping, shown)
+    return bool(chosen) or not grouping
 
 
 def _words_of_columns(table: Table) -> set[str]:
     """The words of its columns, but for those of keys, which are called after other tables."""
     keys = {name for key in (table.row_key, *(key.columns for key in table.foreign_keys)) for name in key}
     return {word for column in table.columns if column.name not in keys for word in words(column.name)}
-
-
-def _repeated(groups: _Groups, asked: Asked) -> bool:
-    """Whether rows of the result are equal in all keys that are shown."""
-    rows = asked.data.rows(groups.tree.sql(dialect=asked.dialect)) or ()
-    return len({tuple(row[number] for number in groups.shown) for row in rows}) < len(rows)
