@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import terminal, train_data, train_gain, train_writer, training
+from sqljury.cli import terminal, train_data, train_gain, train_policy, train_writer, training
 from sqljury.cli.options import DatabasesOption, SeedOption, WithoutDatabases
 from sqljury.cli.train_data import UNCHECKED, DataFolder, EvalData
 
@@ -103,4 +103,5 @@ def light(
 
 for _part, _what in training.PARTS.items():
     app.command(_part, help=f"Train an adapter that {_what}.")(training.command(_part))
+app.command("policy")(train_policy.policy)
 app.command("export")(training.export)

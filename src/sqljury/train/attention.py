@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional
 
 from sqljury.errors import WeightsError
+from sqljury.train.cache import Cache
 from sqljury.train.tree import Node, TreeSequence
 
 NAME: Final = "sqljury_tree"
@@ -28,7 +29,8 @@ _backward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_ba
 def use(model: Any) -> None:
     """Let ``model`` attend by trees: its forward pass takes ``tree=``.
 
-    It takes ``visible=`` too, the tree's mask, which is then used instead of blocks.
+    It takes ``visible=`` too, the tree's mask, which is then used instead of blocks. For sampling it takes ``kv=``
+    in the place of a tree.
     """
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface
@@ -39,30 +41,35 @@ def use(model: Any) -> None:
 
 
 def _attend(
-    _: Any,
+    module: Any,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    __: Any,
+    _: Any,
     *,
-    tree: TreeSequence,
+    tree: TreeSequence | None = None,
+    kv: Cache | None = None,
     visible: torch.Tensor | None = None,
     scaling: float | None = None,
     sliding_window: int | None = None,
-    **___: Any,
+    **__: Any,
 ) -> tuple[torch.Tensor, None]:
     """(outputs, None) in the form of ``transformers``: (1, heads, rows, width) in, (1, rows, heads, width) out."""
-    if sliding_window is not None and sliding_window <= max(tree.positions):
+    last = kv.slots - 1 if kv is not None else max(tree.positions) if tree is not None else 0
+    if sliding_window is not None and sliding_window <= last:
         raise WeightsError(
             f"this model attends to the last {sliding_window} tokens only, fewer than an example has; train a Llama or "
             "Qwen model, or leave out long examples with --max-length"
         )
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if kv is not None:
+        return kv.attend(module.layer_idx, query, key, value, scale), None
     if visible is not None:
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
         return output.transpose(1, 2), None
+    assert tree is not None
     return TreeAttention.apply(query, key, value, tree.nodes, scale).transpose(1, 2), None
 
 
@@ -72,8 +79,8 @@ def mask(tree: TreeSequence, device: torch.device) -> torch.Tensor:
     ends = torch.empty(rows, dtype=torch.long)
     for node in tree.nodes:
         ends[node.start : node.end] = node.last
-    row = torch.arange(rows)
-    return ((row[None] <= row[:, None]) & (row[:, None] < ends[None])).to(device)
+    row, ends = torch.arange(rows, device=device), ends.to(device)
+    return (row[None] <= row[:, None]) & (row[:, None] < ends[None])
 
 
 def blocks(nodes: Sequence[Node]) -> list[tuple[slice, slice, bool]]:

@@ -24,12 +24,19 @@ SHOWN: Final = {
     "base_eval_loss": "held-out loss without the adapter",
     "base_eval_right_answers": "held-out answers right without the adapter",
     "divergence": "divergence from the base model",
+    "reward": "mean reward",
+    "right": "right queries",
+    "eval_wrong": "held-out questions answered wrong",
+    "base_eval_wrong": "held-out questions answered wrong at the start",
     "tokens_per_second": "tokens a second",
     "peak_memory_gb": "peak memory, GB",
     KEPT: "step that is kept",
     "train_runtime": "seconds",
 }
 """The figures of a log that are reported, and their names."""
+
+MEASURES: Final = frozenset({"eval_loss", "eval_wrong"})
+"""What an adapter is kept by, the lower the better; a training has one of them."""
 
 Log = Sequence[Mapping[str, Any]]
 
@@ -64,14 +71,19 @@ def results(log: Log) -> dict[str, float]:
     ``base_*`` are those of the model without an adapter, where the log begins with them.
     """
     figures: dict[str, float] = {}
-    evaluations = [entry for entry in log if "eval_loss" in entry]
-    for entry in (*log, *([min(evaluations, key=lambda entry: entry["eval_loss"])] if evaluations else ())):
+    evaluations = [entry for entry in log if not MEASURES.isdisjoint(entry)]
+    best = min(evaluations, key=_held_out) if evaluations else None
+    for entry in (*log, *([best] if best else ())):
         figures |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
-    if evaluations:
-        figures[KEPT] = min(evaluations, key=lambda entry: entry["eval_loss"]).get("step", 0)
+    if best:
+        figures[KEPT] = best.get("step", 0)
     if evaluations and evaluations[0].get("step") == 0:
         figures |= {f"base_{key}": value for key, value in evaluations[0].items() if f"base_{key}" in SHOWN}
     return figures
+
+
+def _held_out(entry: Mapping[str, Any]) -> float:
+    return next(float(entry[key]) for key in MEASURES if key in entry)
 
 
 def curves(log: Log) -> str:

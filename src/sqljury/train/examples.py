@@ -164,10 +164,14 @@ def _fault(data: Any) -> str | None:
 
 
 class Encoded(NamedTuple):
-    """Token ids, and a mask: 1 for tokens of the answer and its end, 0 for tokens of the prompt."""
+    """Token ids, and a mask: 1 for tokens of the answer and its end, 0 for tokens of the prompt.
+
+    ``weight`` is that of the answer in the loss; below 0 for an answer to become less likely.
+    """
 
     ids: list[int]
     mask: list[int]
+    weight: float = 1.0
 
 
 def prompt_text(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> str:

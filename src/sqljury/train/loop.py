@@ -54,6 +54,14 @@ class Progress:
     log: list[dict[str, Any]] = field(default_factory=list)
 
 
+class Learned(NamedTuple):
+    """What a step learns from: trees, the factor of their losses, and figures of the step."""
+
+    trees: Sequence[TreeSequence]
+    scale: float
+    figures: dict[str, float]
+
+
 class Loop:
     """A training in the folder ``out``, which continues from the checkpoint there.
 
@@ -64,7 +72,7 @@ class Loop:
     def __init__(self, model: TreeModel, sets: Sets, out: Path, settings: Settings, note: Note) -> None:
         self.progress = Progress()
         self._model, self._sets, self._out, self._settings, self._note = model, sets, out, settings, note
-        self.steps = schedule(sets.training, settings)
+        self.steps = self._scheduled()
         interval = settings.eval_steps if settings.eval_steps >= 1 else settings.eval_steps * len(self.steps)
         self._interval = max(1, int(interval))
         self._optimiser = torch.optim.AdamW(model.adapter.parameters(), lr=settings.learning_rate, weight_decay=0.0)
@@ -107,6 +115,10 @@ class Loop:
         if state.evaluated != state.step:
             self._evaluate()
 
+    def _scheduled(self) -> list[list[int]]:
+        """The indexes of what each step learns from."""
+        return schedule(self._sets.training, self._settings)
+
     def _is_due(self) -> bool:
         """Whether this step is to be evaluated, and was not before the training was stopped."""
         step = self.progress.step
@@ -128,8 +140,7 @@ class Loop:
         """One step of the optimiser."""
         state, settings, parameters = self.progress, self._settings, self._model.adapter.parameters()
         torch.manual_seed(derive_seed(settings.seed, "dropout", state.step))
-        trees = [self._sets.training[index] for index in self.steps[state.step]]
-        scale = 1 / sum(sum(tree.weights) for tree in trees)
+        trees, scale, figures = self._step(self.steps[state.step])
         losses = []
         for tree in trees:
             losses.append(self._model.learn(tree, scale, settings.pull))
@@ -140,13 +151,18 @@ class Loop:
         self._whole = False  # a checkpoint of half an update would be none
         self._optimiser.step()
         self._optimiser.zero_grad()
-        figures = {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
+        figures |= {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
         if settings.pull:
             figures["divergence"] = sum(loss.divergence for loss in losses)
         self._recent.append(figures)
         state.tokens += rows(trees)
         state.step += 1
         self._whole = True
+
+    def _step(self, indexes: Sequence[int]) -> Learned:
+        """What the step of ``indexes`` learns from."""
+        trees = [self._sets.training[index] for index in indexes]
+        return Learned(trees, 1 / sum(sum(tree.weights) for tree in trees), {})
 
     def _trim(self) -> None:
         device = self._model.device
@@ -177,13 +193,19 @@ class Loop:
             for tree, right in zip(trees, (loss.right.tolist() for loss in losses), strict=True)
             for answer in tree.answers
         ]
-        if loss < state.best:
-            self._model.adapter.save(self._out / ADAPTER)
-            state.best, state.since_best, state.evaluated = loss, 0, state.step
-        else:
-            state.since_best, state.evaluated = state.since_best + 1, state.step
+        self._keep_if_best(loss)
         seconds = round(time.monotonic() - started, 1)
         self._shown({"eval_loss": loss, "eval_right_answers": sum(right) / len(right), "eval_seconds": seconds})
+
+    def _keep_if_best(self, loss: float) -> None:
+        """Keep the adapter if its held-out ``loss`` is the lowest so far."""
+        state = self.progress
+        state.evaluated = state.step
+        if loss < state.best:
+            self._model.adapter.save(self._out / ADAPTER)
+            state.best, state.since_best = loss, 0
+        else:
+            state.since_best += 1
 
     def _log_steps(self, *, always_noted: bool) -> None:
         """Log the means of the steps since the last entry."""

@@ -21,6 +21,7 @@ from sqljury.train.settings import ADAPTER, CHECKPOINT, MODULES, Settings, claim
 if TYPE_CHECKING:
     import torch
 
+    from sqljury.train.adapter import Adapter
     from sqljury.train.loop import Note, Sets
     from sqljury.train.tree_model import TreeModel
 
@@ -92,26 +93,13 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length:
 
     A ``length`` above 0 is that of the sequences of a training that goes on, whatever memory it has now.
     """
-    import torch
-
-    from sqljury.train import adapter, memory
+    from sqljury.train import memory
     from sqljury.train.loop import Sets
     from sqljury.train.tree import Forest
     from sqljury.train.tree_model import TreeModel
 
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    torch.manual_seed(settings.seed)
-    updates = adapter.attach(
-        model.to(device),
-        MODULES[settings.target_modules],
-        settings.lora_r,
-        settings.lora_alpha,
-        settings.lora_dropout,
-    )
-    if settings.start:
-        start.start(updates, model.config, start.find(settings.start, settings.base_model))
-    memory.trim()
-    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(device))
+    updates = adapted(model, settings)
+    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(device()))
     sides = Sides(*(_up_to(settings.max_length, side) for side in examples))
     forest = Forest(sides.training, settings.batch_size, settings.seed)
     longest = max((len(tree) for tree in forest.sequences(UNLIMITED)), default=0)
@@ -128,6 +116,33 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length:
     return TreeModel(model, updates, plan.checkpointed), Sets(
         forest.sequences(plan.length), held_out.sequences(plan.length), plan.length
     )
+
+
+def adapted(model: Any, settings: Settings) -> Adapter:
+    """The adapter of ``model``, which goes to the GPU if there is one, as the training starts with it."""
+    import torch
+
+    from sqljury.train import adapter, memory
+
+    torch.manual_seed(settings.seed)
+    updates = adapter.attach(
+        model.to(device()),
+        MODULES[settings.target_modules],
+        settings.lora_r,
+        settings.lora_alpha,
+        settings.lora_dropout,
+    )
+    if settings.start:
+        start.start(updates, model.config, start.find(settings.start, settings.base_model))
+    memory.trim()
+    return updates
+
+
+def device() -> torch.device:
+    """The first GPU, or the processor."""
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def half() -> bool:

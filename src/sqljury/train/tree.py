@@ -37,8 +37,8 @@ class Node(NamedTuple):
 class TreeSequence:
     """Examples as one sequence: a row has a token, its position, and the node it belongs to, in depth-first order.
 
-    Row ``rows[i]`` predicts token ``labels[i]``, which ``weights[i]`` examples learn there. ``answers`` lists for each
-    example the indexes into ``rows`` of its answer.
+    Row ``rows[i]`` predicts token ``labels[i]``; ``weights[i]`` is the summed weight of the examples that learn it
+    there. ``answers`` lists for each example the indexes into ``rows`` of its answer.
     """
 
     ids: list[int]
@@ -185,8 +185,9 @@ def _sequence(examples: Sequence[Encoded], shared: Sequence[int]) -> TreeSequenc
     tree.rows.extend(row for row, _ in predictions)
     tree.labels.extend(label for _, label in predictions)
     tree.weights.extend([0.0] * len(predictions))
-    for index in (index for answer in tree.answers for index in answer):
-        tree.weights[index] += 1
+    for example, answer in zip(examples, tree.answers, strict=True):
+        for index in answer:
+            tree.weights[index] += example.weight
     tree.nodes.extend(_nodes(sorted({*borders, len(tree)}), tree.positions))
     return tree
 

@@ -1,0 +1,197 @@
+"""Learning from rewards: the model writes queries, each is run, and right ones become likelier than wrong ones.
+
+Policy gradient with the group's mean as its baseline (GRPO: Shao et al., 2024, arXiv 2402.03300, section 4.1; without
+the division by the group's standard deviation and by each answer's length, which favour easy questions and long wrong
+answers: Liu et al., 2025, arXiv 2503.20783, section 3). Each batch of answers is used for one step, so no ratio of
+probabilities needs to be clipped. The model learns from its own queries, and so keeps its manner; gold queries only say
+which of these are right.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from sqljury.errors import DatasetError
+from sqljury.resources import locked_folder, sha256_of
+from sqljury.train import card, examples, gguf_base, start
+from sqljury.train.examples import Encoded, TrainingExample
+from sqljury.train.rewards import Court, GoldQuery
+from sqljury.train.settings import ADAPTER, CHECKPOINT, Settings, claim
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from sqljury.train.loop import Note
+    from sqljury.train.sampling import SamplingOptions
+    from sqljury.train.tree_model import TreeModel
+
+SEQUENCE_TOKENS: Final = 4096
+"""Tokens of the sequences that are learned from; longer ones pay for pairs of rows that see nothing of each other."""
+CACHE_SHARE: Final = 0.4
+"""The share of the memory that keys and values take while answers are written."""
+
+
+class PolicyQuestion(NamedTuple):
+    """A question's id, the prompt as tokens, and the gold query that answers are compared with."""
+
+    id: str
+    prompt: list[int]
+    gold: GoldQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A prompt, the answers to it, and the reward of each."""
+
+    prompt: list[int]
+    answers: list[list[int]]
+    rewards: list[float]
+
+    def learned(self) -> list[Encoded]:
+        """Each different answer once, weighed by how much better than the mean it is; none where all are alike."""
+        mean = sum(self.rewards) / len(self.rewards)
+        weights: dict[tuple[int, ...], float] = {}
+        for answer, reward in zip(self.answers, self.rewards, strict=True):
+            key = tuple(answer)
+            weights[key] = weights.get(key, 0.0) + reward - mean
+        if len(set(self.rewards)) == 1:
+            return []
+        return [
+            Encoded(self.prompt + list(answer), [0] * len(self.prompt) + [1] * len(answer), weight)
+            for answer, weight in weights.items()
+            if weight
+        ]
+
+
+def train(
+    data: Path, folders: Sequence[Path], out: Path, settings: Settings, options: SamplingOptions, note: Note
+) -> Path:
+    """Train on the questions of a generator's set ``data`` and return the folder of the adapter.
+
+    The databases are SQLite files in ``folders``, ``FOLDER/NAME/NAME.sqlite``. A step takes ``settings.batch_size``
+    questions with ``options.samples`` answers each. Continues, and raises, as ``lora.train``; ``DatasetError`` also for
+    a database that is in none of the folders.
+    """
+    gguf_base.require_libraries()
+    with locked_folder(out):
+        known = examples.read(data)
+        examples.check_kind(known, "generator", data)
+        facts = {
+            **asdict(settings),
+            **{f"sampling_{name}": value for name, value in asdict(options).items()},
+            "data": str(data),
+            "data_sha256": sha256_of(data),
+            "base_sha256": gguf_base.digest(settings.base_model),
+            "start_sha256": sha256_of(start.find(settings.start, settings.base_model)) if settings.start else "",
+        }
+        claim(out, facts)
+        if (out / card.JSON).is_file():
+            note(f"{out} has finished its training; its adapter is in {out / ADAPTER}")
+            return out / ADAPTER
+        return _train(known, _files(known, folders, data), out, settings, options, facts, note)
+
+
+def _train(
+    known: Sequence[TrainingExample],
+    files: dict[str, str],
+    out: Path,
+    settings: Settings,
+    options: SamplingOptions,
+    facts: dict[str, Any],
+    note: Note,
+) -> Path:
+    import torch
+
+    from sqljury.train import lora, memory
+    from sqljury.train.policy_loop import PolicyLoop, PolicySets
+
+    memory.keep_freed_memory()
+    base = gguf_base.load(settings.base_model, half=lora.half())
+    sides = examples.split(known, settings.held_out, settings.seed)
+    end = examples.end_token(base.tokenizer, known[0])
+    training, held_out = (_questions(base.tokenizer, side, files) for side in sides[:2])
+    room = settings.max_length - options.tokens
+    counts = {
+        "questions": len(training),
+        "held_out": len(held_out),
+        "too_long": sum(len(question.prompt) > room for question in (*training, *held_out)),
+    }
+    training, held_out = (
+        [question for question in side if len(question.prompt) <= room] for side in (training, held_out)
+    )
+    if not training:
+        raise DatasetError(f"{facts['data']}: every prompt is too long; raise --max-length")
+    model, length = _prepared(base.model, settings, note)
+    note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
+    free = CACHE_SHARE * (settings.memory_gb * memory.GB or memory.budget(model.device))
+    court = Court(max(1, (os.cpu_count() or 2) - 1))
+    try:
+        sets = PolicySets(training, held_out, length, end, free, base.tokenizer)
+        loop = PolicyLoop(model, sets, out, settings, options, court, note)
+        loop.run()
+    finally:
+        court.close()
+    card.write(out, {**facts, "held_out_by": sides.by}, counts, lora.device_name(model.device), loop.progress.log)
+    if card.results(loop.progress.log).get(card.KEPT) == 0:
+        note("no evaluation was better than the start: what is kept has learned nothing")
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    if model.device.type == "cuda":
+        torch.cuda.empty_cache()
+    return out / ADAPTER
+
+
+def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, int]:
+    """``model`` with its adapter, and the tokens of the longest sequence that it learns from in the memory it has."""
+    from sqljury.train import lora, memory
+    from sqljury.train.tree_model import TreeModel
+
+    updates = lora.adapted(model, settings)
+    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(lora.device()))
+    longest = max(settings.max_length, SEQUENCE_TOKENS)
+    plan = memory.plan(costs, settings.max_length, longest, lambda length: longest - length)
+    if plan.length < settings.max_length:
+        raise DatasetError(
+            f"no sequence of {settings.max_length} tokens fits the memory; raise --memory or lower --max-length"
+        )
+    note(
+        f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
+        "computed again"
+    )
+    return TreeModel(model, updates, plan.checkpointed), plan.length
+
+
+def _questions(
+    tokenizer: PreTrainedTokenizerBase, known: Iterable[TrainingExample], files: dict[str, str]
+) -> list[PolicyQuestion]:
+    """Each prompt once, with the first answer to it as gold."""
+    first: dict[str, TrainingExample] = {}
+    for example in known:
+        first.setdefault(example.prompt_hash(), example)
+    return [
+        PolicyQuestion(
+            str(example.meta.get("id", "")),
+            examples.tokens(tokenizer, examples.prompt_text(tokenizer, example.messages)),
+            GoldQuery(files[example.meta["db_id"]], example.answer),
+        )
+        for example in first.values()
+    ]
+
+
+def _files(known: Iterable[TrainingExample], folders: Sequence[Path], data: Path) -> dict[str, str]:
+    """The file of each database that the examples name."""
+    found: dict[str, str] = {}
+    for example in known:
+        name = example.meta.get("db_id")
+        if not isinstance(name, str) or not name or Path(name).name != name:
+            raise DatasetError(f"{data}: an example names no database (db_id); make the set with `sqljury train data`")
+        if name in found:
+            continue
+        file = next((file for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()), None)
+        if file is None:
+            raise DatasetError(f"{data}: the database {name!r} is in none of the folders of --db-dir")
+        found[name] = str(file.resolve())
+    return found

@@ -1,0 +1,136 @@
+"""The loop of learning from rewards: answers are written, judged, and learned from, step by step."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sqljury.errors import DatasetError
+from sqljury.llm.base import derive_seed
+from sqljury.resources import must_write
+from sqljury.train import sampling
+from sqljury.train.loop import Learned, Loop, Note, Sets
+from sqljury.train.policy import Group, PolicyQuestion
+from sqljury.train.rewards import RIGHT, Court
+from sqljury.train.sampling import SamplingOptions
+from sqljury.train.settings import ADAPTER, Settings
+from sqljury.train.tree import Forest
+from sqljury.train.tree_model import TreeModel
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+ANSWERS: Final = "answers.jsonl"
+"""The file of a training's folder with all queries that were written, and the reward of each."""
+EXAMPLES: Final = 64
+"""The most answers in one sequence."""
+
+
+class PolicySets(NamedTuple):
+    """Questions to learn from and held-out ones, and how they are asked.
+
+    ``length`` is the most tokens of a sequence that is learned from, ``end`` the token that ends an answer, ``free``
+    the bytes for keys and values while answers are written.
+    """
+
+    training: Sequence[PolicyQuestion]
+    held_out: Sequence[PolicyQuestion]
+    length: int
+    end: int
+    free: float
+    tokenizer: PreTrainedTokenizerBase
+
+
+class PolicyLoop(Loop):
+    """A training from rewards in the folder ``out``, which continues from the checkpoint there.
+
+    ``adapter/`` has the adapter with the most right answers to held-out questions, the likeliest token taken each time.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        asked: PolicySets,
+        out: Path,
+        settings: Settings,
+        options: SamplingOptions,
+        court: Court,
+        note: Note,
+    ) -> None:
+        self._asked, self._options, self._court = asked, options, court
+        super().__init__(model, Sets((), (), asked.length), out, settings, note)
+
+    def _scheduled(self) -> list[list[int]]:
+        """Indexes of the questions of each step."""
+        settings, count = self._settings, len(self._asked.training)
+        size = min(settings.batch_size, count)
+        steps: list[list[int]] = []
+        epoch = 0
+        wanted = settings.max_steps if settings.max_steps > 0 else max(1, round(settings.epochs * count / size))
+        while len(steps) < wanted:
+            order = list(range(count))
+            random.Random(derive_seed(settings.seed, "epoch", epoch)).shuffle(order)  # noqa: S311  # an order
+            steps += [order[start : start + size] for start in range(0, count - size + 1, size)]
+            epoch += 1
+        return steps[:wanted]
+
+    def _step(self, indexes: Sequence[int]) -> Learned:
+        started = time.monotonic()
+        questions = [self._asked.training[index] for index in indexes]
+        groups = self._groups(questions, self._options, self.progress.step)
+        learned = [example for group in groups for example in group.learned()]
+        forest = Forest(learned, EXAMPLES, self._settings.seed)
+        trees = forest.sequences(self._asked.length) if learned else []
+        rewards = [reward for group in groups for reward in group.rewards]
+        tokens = sum(len(answer) for group in groups for answer in group.answers)
+        figures = {
+            "reward": sum(rewards) / len(rewards),
+            "right": sum(reward == RIGHT for reward in rewards) / len(rewards),
+            "undecided": sum(not group.learned() for group in groups) / len(groups),
+            "answer_length": tokens / len(rewards),
+            "writing_seconds": round(time.monotonic() - started, 2),
+        }
+        return Learned(trees, 1 / max(1, tokens), figures)
+
+    def _evaluate(self) -> None:
+        """Answer the held-out questions; keep the adapter if it is the best so far, or if there are none."""
+        if not self._asked.held_out:
+            self._model.adapter.save(self._out / ADAPTER)
+            self.progress.evaluated = self.progress.step
+            return
+        started = time.monotonic()
+        groups = self._groups(self._asked.held_out, replace(self._options, samples=1, temperature=0.0), 0)
+        wrong = sum(group.rewards[0] != RIGHT for group in groups) / len(groups)
+        self._keep_if_best(wrong)
+        self._shown({"eval_wrong": wrong, "eval_seconds": round(time.monotonic() - started, 1)})
+
+    def _groups(self, questions: Sequence[PolicyQuestion], options: SamplingOptions, step: int) -> list[Group]:
+        asked, seed = self._asked, derive_seed(self._settings.seed, "answers", step)
+        prompts = [question.prompt for question in questions]
+        written = sampling.sample(self._model, prompts, options, asked.end, asked.free, seed)
+        texts = [
+            # An answer that was cut off is none.
+            [asked.tokenizer.decode(answer[:-1]) if answer[-1] == asked.end else "" for answer in answers]
+            for answers in written
+        ]
+        rewards = self._court.rewards(list(zip((question.gold for question in questions), texts, strict=True)))
+        self._store(questions, texts, rewards)
+        return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]
+
+    def _store(
+        self, questions: Sequence[PolicyQuestion], texts: Sequence[list[str]], rewards: Sequence[list[float]]
+    ) -> None:
+        """Append what was written to ``answers.jsonl``: to be read, and to make other sets of."""
+        step = self.progress.step
+        lines = [
+            json.dumps({"step": step, "id": question.id, "queries": queries, "rewards": found}, ensure_ascii=False)
+            for question, queries, found in zip(questions, texts, rewards, strict=True)
+        ]
+        file, advice = self._out / ANSWERS, "free some space and give the same command again"
+        with must_write(file, DatasetError, advice), file.open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write("".join(f"{line}\n" for line in lines))
