@@ -210,6 +210,29 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
     assert "there is no" in capsys.readouterr().err
 
 
+def test_help_for_learning_from_rewards(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _guarded(["train", "policy", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert all(option in said for option in ("--db-dir", "--questions", "--samples", "--answer-tokens", "--start"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "--db-dir"),
+        (["--db-dir", ".", "--samples", "1"], "--samples"),
+        (["--db-dir", ".", "--memory", "much"], "'much' is not a size of memory"),
+        pytest.param(["--db-dir", "."], "none.jsonl: the training set cannot be read", marks=pytest.mark.train),
+    ],
+)
+def test_what_learning_from_rewards_lacks_is_said(
+    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", "policy", str(tmp_path / "none.jsonl"), "--out", str(tmp_path / "out"), *arguments]
+    assert _guarded(command) == 2
+    assert says in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

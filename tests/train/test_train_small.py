@@ -140,7 +140,7 @@ def test_only_the_answer_is_learnt(small_base: Base, data: Path) -> None:
 
     tokenizer = small_base.tokenizer
     one = read(data)[0]
-    ids, mask = encode(tokenizer, one)
+    ids, mask, _ = encode(tokenizer, one)
     learnt = [token for token, own in zip(ids, mask, strict=True) if own]
     assert tokenizer.decode(learnt) == f"{one.answer}<|im_end|>"
     assert mask == sorted(mask), "the answer is the end"

@@ -52,7 +52,7 @@ def separately(model: Any, known: list[Encoded]) -> Any:
     from torch.nn.functional import cross_entropy
 
     losses = []
-    for ids, mask in known:
+    for ids, mask, _ in known:
         logits = model(torch.tensor([ids])).logits[0, :-1]
         learned = torch.tensor(mask[1:], dtype=torch.bool)
         losses.append(cross_entropy(logits[learned], torch.tensor(ids[1:])[learned], reduction="sum"))
@@ -114,7 +114,7 @@ def test_the_pull_is_the_divergence_from_the_base_model() -> None:
     known = examples()[:4]
     expected = separately(adapted, known)
     divergence = torch.zeros(())
-    for ids, mask in known:
+    for ids, mask, _ in known:
         learned = torch.tensor(mask[1:], dtype=torch.bool)
         base, now = (one(torch.tensor([ids])).logits[0, :-1][learned].log_softmax(-1) for one in (plain, adapted))
         divergence = divergence + kl_div(now, base.detach(), reduction="sum", log_target=True)

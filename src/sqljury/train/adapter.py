@@ -123,11 +123,11 @@ class Adapter:
     def merged(self) -> Iterator[None]:
         """Add the updates to the frozen weights meanwhile: fewer, larger products, for sampling without gradients."""
         before = {name: layer.linear.weight.data for name, layer in self.layers.items()}
-        with torch.no_grad():
-            for layer in self.layers.values():
-                weight = layer.linear.weight
-                weight.data = torch.addmm(weight.float(), layer.b * layer.scale, layer.a).to(weight.dtype)
         try:
+            with torch.no_grad():
+                for layer in self.layers.values():
+                    weight = layer.linear.weight
+                    weight.data = torch.addmm(weight.float(), layer.b * layer.scale, layer.a).to(weight.dtype)
             with self.disabled():
                 yield
         finally:

@@ -64,11 +64,11 @@ class Cache:
         top = min(self.slots, -(-(self.most + 1) // ALIGNED) * ALIGNED)
         visible = torch.arange(top, device=keys.device) <= self.filled[:, None]
         # The heads that share keys stand for rows: no copies of keys and values for each of them.
-        grouped = query.view(len(query), keys.shape[1], -1, query.shape[-1])
+        grouped = query.reshape(len(query), keys.shape[1], -1, query.shape[-1])
         output = functional.scaled_dot_product_attention(
             grouped, keys[:, :, :top], values[:, :, :top], visible[:, None, None], scale=scale
         )
-        return output.view(len(query), 1, query.shape[1], query.shape[-1])
+        return output.reshape(len(query), 1, query.shape[1], query.shape[-1])
 
     def _read(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float

@@ -9,13 +9,13 @@ which of these are right.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
+from sqljury.llm.engine import cores
 from sqljury.resources import locked_folder, sha256_of
 from sqljury.train import card, examples, gguf_base, start
 from sqljury.train.examples import Encoded, TrainingExample
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SEQUENCE_TOKENS: Final = 4096
 """Tokens of the sequences that are learned from; longer ones pay for pairs of rows that see nothing of each other."""
+PROCESSES: Final = 16
+"""The most processes that run queries: each takes some memory of its own."""
 CACHE_SHARE: Final = 0.4
 """The share of the memory that keys and values take while answers are written."""
 
@@ -115,20 +117,20 @@ def _train(
     end = examples.end_token(base.tokenizer, known[0])
     training, held_out = (_questions(base.tokenizer, side, files) for side in sides[:2])
     room = settings.max_length - options.tokens
-    counts = {
-        "questions": len(training),
-        "held_out": len(held_out),
-        "too_long": sum(len(question.prompt) > room for question in (*training, *held_out)),
-    }
+    known_questions = len(training) + len(held_out)
     training, held_out = (
         [question for question in side if len(question.prompt) <= room] for side in (training, held_out)
     )
+    counts = {
+        "questions": len(training),
+        "held_out": len(held_out),
+        "too_long": known_questions - len(training) - len(held_out),
+    }
     if not training:
         raise DatasetError(f"{facts['data']}: every prompt is too long; raise --max-length")
-    model, length = _prepared(base.model, settings, note)
+    model, length, free = _prepared(base.model, settings, note)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
-    free = CACHE_SHARE * (settings.memory_gb * memory.GB or memory.budget(model.device))
-    court = Court(max(1, (os.cpu_count() or 2) - 1))
+    court = Court(min(PROCESSES, max(1, cores() - 1)))
     try:
         sets = PolicySets(training, held_out, length, end, free, base.tokenizer)
         loop = PolicyLoop(model, sets, out, settings, options, court, note)
@@ -144,13 +146,15 @@ def _train(
     return out / ADAPTER
 
 
-def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, int]:
-    """``model`` with its adapter, and the tokens of the longest sequence that it learns from in the memory it has."""
+def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, int, float]:
+    """``model`` with its adapter, the tokens of the longest sequence that it learns from in the memory it has, and the
+    bytes for keys and values."""
     from sqljury.train import lora, memory
     from sqljury.train.tree_model import TreeModel
 
     updates = lora.adapted(model, settings)
-    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(lora.device()))
+    budget = settings.memory_gb * memory.GB or memory.budget(lora.device())
+    costs = memory.costs(model, updates, budget)
     longest = max(settings.max_length, SEQUENCE_TOKENS)
     plan = memory.plan(costs, settings.max_length, longest, lambda length: longest - length)
     if plan.length < settings.max_length:
@@ -161,7 +165,10 @@ def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, in
         f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
         "computed again"
     )
-    return TreeModel(model, updates, plan.checkpointed), plan.length
+    adapted = (layer.linear.weight for layer in updates.layers.values())
+    copied = sum(weight.numel() * weight.element_size() for weight in adapted)  # meanwhile with their updates
+    free = min(CACHE_SHARE * budget, costs.free * memory.SLACK - copied)
+    return TreeModel(model, updates, plan.checkpointed), plan.length, free
 
 
 def _questions(

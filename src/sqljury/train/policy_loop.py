@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
 from sqljury.llm.base import derive_seed
-from sqljury.resources import must_write
+from sqljury.resources import must_write, write_whole
 from sqljury.train import sampling
-from sqljury.train.loop import Learned, Loop, Note, Sets
+from sqljury.train.loop import Learned, Loop, Note, Progress, Sets
 from sqljury.train.policy import Group, PolicyQuestion
 from sqljury.train.rewards import RIGHT, Court
 from sqljury.train.sampling import SamplingOptions
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = "answers.jsonl"
 """The file of a training's folder with all queries that were written, and the reward of each."""
+ADVICE: Final = "free some space and give the same command again"
 EXAMPLES: Final = 64
 """The most answers in one sequence."""
 
@@ -79,10 +80,20 @@ class PolicyLoop(Loop):
             epoch += 1
         return steps[:wanted]
 
+    def _resume(self) -> Progress:
+        """Answers behind the checkpoint are written again, too."""
+        state, file = super()._resume(), self._out / ANSWERS
+        if file.is_file():
+            lines = file.read_bytes().splitlines()
+            kept = b"".join(line + b"\n" for line in lines if _is_before(line, state))
+            with must_write(file, DatasetError, ADVICE):
+                write_whole(file, kept)
+        return state
+
     def _step(self, indexes: Sequence[int]) -> Learned:
         started = time.monotonic()
         questions = [self._asked.training[index] for index in indexes]
-        groups = self._groups(questions, self._options, self.progress.step)
+        groups = self._groups(questions, self._options)
         learned = [example for group in groups for example in group.learned()]
         forest = Forest(learned, EXAMPLES, self._settings.seed)
         trees = forest.sequences(self._asked.length) if learned else []
@@ -104,33 +115,47 @@ class PolicyLoop(Loop):
             self.progress.evaluated = self.progress.step
             return
         started = time.monotonic()
-        groups = self._groups(self._asked.held_out, replace(self._options, samples=1, temperature=0.0), 0)
+        greedy = replace(self._options, samples=1, temperature=0.0)
+        groups = self._groups(self._asked.held_out, greedy, held_out=True)
         wrong = sum(group.rewards[0] != RIGHT for group in groups) / len(groups)
         self._keep_if_best(wrong)
         self._shown({"eval_wrong": wrong, "eval_seconds": round(time.monotonic() - started, 1)})
 
-    def _groups(self, questions: Sequence[PolicyQuestion], options: SamplingOptions, step: int) -> list[Group]:
-        asked, seed = self._asked, derive_seed(self._settings.seed, "answers", step)
+    def _groups(
+        self, questions: Sequence[PolicyQuestion], options: SamplingOptions, *, held_out: bool = False
+    ) -> list[Group]:
+        asked, seed = self._asked, derive_seed(self._settings.seed, "answers", self.progress.step)
         prompts = [question.prompt for question in questions]
         written = sampling.sample(self._model, prompts, options, asked.end, asked.free, seed)
         texts = [
             # An answer that was cut off is none.
-            [asked.tokenizer.decode(answer[:-1]) if answer[-1] == asked.end else "" for answer in answers]
+            [self._text(answer[:-1]) if answer[-1] == asked.end else "" for answer in answers]
             for answers in written
         ]
         rewards = self._court.rewards(list(zip((question.gold for question in questions), texts, strict=True)))
-        self._store(questions, texts, rewards)
-        return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]
-
-    def _store(
-        self, questions: Sequence[PolicyQuestion], texts: Sequence[list[str]], rewards: Sequence[list[float]]
-    ) -> None:
-        """Append what was written to ``answers.jsonl``: to be read, and to make other sets of."""
-        step = self.progress.step
-        lines = [
-            json.dumps({"step": step, "id": question.id, "queries": queries, "rewards": found}, ensure_ascii=False)
+        entries = [
+            {"step": self.progress.step, "held_out": held_out, "id": question.id, "queries": queries, "rewards": found}
             for question, queries, found in zip(questions, texts, rewards, strict=True)
         ]
-        file, advice = self._out / ANSWERS, "free some space and give the same command again"
-        with must_write(file, DatasetError, advice), file.open("a", encoding="utf-8", errors="backslashreplace") as log:
+        self._store(entries)
+        return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        # Some tokenizers would take spaces before punctuation away, within values too.
+        return str(self._asked.tokenizer.decode(list(tokens), clean_up_tokenization_spaces=False))
+
+    def _store(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Append what was written to ``answers.jsonl``: to be read, and to make other sets of."""
+        lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+        file = self._out / ANSWERS
+        with must_write(file, DatasetError, ADVICE), file.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write("".join(f"{line}\n" for line in lines))
+
+
+def _is_before(line: bytes, state: Progress) -> bool:
+    """Whether a line of ``answers.jsonl`` is of a step or of an evaluation that is not made again."""
+    try:
+        entry = json.loads(line)
+        return bool(entry["step"] <= state.evaluated if entry["held_out"] else entry["step"] < state.step)
+    except (ValueError, KeyError, TypeError):  # cut off while it was written
+        return False

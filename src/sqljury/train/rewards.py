@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -24,6 +27,8 @@ LIMITS: Final = Limits(seconds=2.0, rows=20_000)
 """Of a written query. A slower one counts as failed."""
 OPEN: Final = 64
 """Databases that a process keeps open."""
+KNOWN: Final = 256
+"""Results of gold queries that a process keeps."""
 
 
 class GoldQuery(NamedTuple):
@@ -38,7 +43,7 @@ class Court:
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
-        self._pool = self._started()
+        self._pool, self._broken = self._started(), False
 
     def rewards(self, written: Sequence[tuple[GoldQuery, Sequence[str]]]) -> list[list[float]]:
         """The reward of each query of each question.
@@ -46,26 +51,51 @@ class Court:
         All 0 for questions whose gold query fails or returns nothing, since equality would say little, and for those
         whose queries end the process that runs them.
         """
-        futures = [self._pool.submit(rewards_of, gold, tuple(queries)) for gold, queries in written]
-        found: list[list[float]] = []
-        broken = False
-        for future, (gold, queries) in zip(futures, written, strict=True):
-            try:
-                if broken:
-                    future = self._pool.submit(rewards_of, gold, tuple(queries))
-                found.append(future.result())
-            except BrokenProcessPool:
-                self._pool, broken = self._started(), True
-                found.append([WRONG] * len(queries))
-        return found
+        futures = [self._submitted(*one) for one in written]
+        known = [self._result(future) for future in futures]
+        # A process that ends takes what is run beside it along: each of these is run again, alone.
+        return [
+            rewards or self._result(self._submitted(*one)) or [WRONG] * len(one[1])
+            for rewards, one in zip(known, written, strict=True)
+        ]
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, once the queries that run now have ended."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _submitted(self, gold: GoldQuery, queries: Sequence[str]) -> Future[list[float]] | None:
+        """None where a process has ended meanwhile."""
+        if self._broken:
+            self._pool.shutdown(wait=False)
+            self._pool, self._broken = self._started(), False
+        try:
+            return self._pool.submit(rewards_of, gold, tuple(queries))
+        except BrokenProcessPool:
+            self._broken = True
+            return None
+
+    def _result(self, future: Future[list[float]] | None) -> list[float] | None:
+        try:
+            return future.result() if future else None
+        except BrokenProcessPool:
+            self._broken = True
+            return None
 
     def _started(self) -> ProcessPoolExecutor:
         # Forking is not safe once torch has threads.
-        return ProcessPoolExecutor(self._processes, multiprocessing.get_context("spawn"))
+        return ProcessPoolExecutor(self._processes, multiprocessing.get_context("spawn"), _begin)
+
+
+def _begin() -> None:
+    """Begin a process: Ctrl-C is the parent's to handle, and the process ends if that is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def rewards_of(gold: GoldQuery, queries: Sequence[str]) -> list[float]:
@@ -87,7 +117,7 @@ def _reward(database: str, query: str, expected: Result, ordered: bool) -> float
     return RIGHT if judge(expected, result, ordered).correct else WRONG
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KNOWN)
 def _gold_result(gold: GoldQuery) -> Result | None:
     try:
         result = run_gold(_opened(gold.database), gold.sql, limits=LIMITS)
