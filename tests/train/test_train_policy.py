@@ -26,7 +26,7 @@ pytestmark = pytest.mark.train
 
 QUERIES = [f"SELECT({number})" for number in range(1, 5)]
 """Tokens that are queries by themselves: a tiny model soon finds the right one."""
-WORDS = [*QUERIES, "FROM", "many", "cats", "dogs", "are", "there", "system", "user", "ask", "end", "?"]
+WORDS = [*QUERIES, "FROM", "many", "cats", "dogs", "are", "there", "system", "user", "ask", "```", "end", "?"]
 RIGHT_ANSWER = "SELECT(2)"
 TEMPLATE = (
     "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}ask {% endif %}"
@@ -261,6 +261,28 @@ def test_a_training_and_what_its_folder_has(tiny_base: None, data: Path, databas
             policy.train(data, databases, out, other, sampled, notes.append)
 
 
+def test_queries_are_read_as_a_generator_reads_them(
+    tiny_base: None, data: Path, databases: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fence around a query is no part of it, and text without a query is none."""
+    from sqljury.train import sampling
+
+    written = [[WORDS.index(word) for word in words] for words in (["```", RIGHT_ANSWER, "```", "end"], ["are", "end"])]
+    monkeypatch.setattr(
+        sampling, "sample", lambda _, prompts, options, *__: [written[:1] * options.samples] * len(prompts)
+    )
+    policy.train(data, databases, tmp_path / "fenced", replace(SETTINGS, max_steps=1), options(), print)
+    assert {*map(tuple, (one["queries"] for one in answers(tmp_path / "fenced")))} == {
+        (RIGHT_ANSWER,),
+        (RIGHT_ANSWER,) * 8,
+    }
+    monkeypatch.setattr(
+        sampling, "sample", lambda _, prompts, options, *__: [written[1:] * options.samples] * len(prompts)
+    )
+    policy.train(data, databases, tmp_path / "prose", replace(SETTINGS, max_steps=1), options(), print)
+    assert {reward for one in answers(tmp_path / "prose") for reward in one["rewards"]} == {-0.25}
+
+
 class Killed(BaseException):
     """The end of the process."""
 
@@ -405,8 +427,7 @@ def test_the_reward_rises(tiny_base: None, one_thread: None, data: Path, databas
     policy.train(data, databases, out, settings, options(samples=16, tokens=3), print)
     facts = json.loads((out / card.JSON).read_text())
     rewards = [entry["reward"] for entry in facts["log"] if "reward" in entry]
-    assert sum(rewards[:3]) / 3 < 0
-    assert sum(rewards[-5:]) / 5 > 0.4
+    assert sum(rewards[-5:]) / 5 > sum(rewards[:5]) / 5 + 0.25
     assert facts["results"]["base_eval_wrong"] == 1.0
     assert facts["results"]["eval_wrong"] == 0.0
     assert facts["results"][card.KEPT] > 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
 from sqljury.llm.base import derive_seed
+from sqljury.llm.replies import extract_sql
 from sqljury.resources import must_write, write_whole
 from sqljury.train import sampling
 from sqljury.train.loop import Learned, Loop, Note, Progress, Sets
@@ -141,8 +142,9 @@ class PolicyLoop(Loop):
         return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]
 
     def _text(self, tokens: Sequence[int]) -> str:
+        """The query of an answer, as a generator reads it; empty where there is none."""
         # Some tokenizers would take spaces before punctuation away, within values too.
-        return str(self._asked.tokenizer.decode(list(tokens), clean_up_tokenization_spaces=False))
+        return extract_sql(str(self._asked.tokenizer.decode(list(tokens), clean_up_tokenization_spaces=False)))
 
     def _store(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Append what was written to ``answers.jsonl``: to be read, and to make other sets of."""
