@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import torch
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from sqljury.errors import WeightsError
 from sqljury.train.cache import Cache
@@ -22,6 +23,9 @@ from sqljury.train.tree import Node, TreeSequence
 NAME: Final = "sqljury_tree"
 SHORT: Final = 96
 """Rows of the longest node of the batch; above that the kernel is as fast."""
+MASKED: Final = [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Kernels for a mask. That of cuDNN gives no numbers as gradients for some lengths of sequences (torch 2.11 on H100 and
+H200, github.com/pytorch/pytorch/issues/196678)."""
 _forward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _backward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
 
@@ -67,7 +71,8 @@ def _attend(
     if visible is not None:
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
+        with sdpa_kernel(MASKED):
+            output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
         return output.transpose(1, 2), None
     assert tree is not None
     return TreeAttention.apply(query, key, value, tree.nodes, scale).transpose(1, 2), None

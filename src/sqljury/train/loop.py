@@ -149,7 +149,10 @@ class Loop:
         for group in self._optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self._whole = False  # a checkpoint of half an update would be none
-        self._optimiser.step()
+        if torch.isfinite(norm):
+            self._optimiser.step()
+        else:  # one update with it would leave nothing but such numbers
+            self._note(f"step {state.step + 1} is left out: its gradient is not finite")
         self._optimiser.zero_grad()
         figures |= {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
         if settings.pull:
