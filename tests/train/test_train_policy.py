@@ -174,50 +174,6 @@ def test_equal_answers_are_learned_once_and_equal_rewards_teach_nothing() -> Non
         assert Group(prompt, [[1, 0], [2, 0], [3, 0]], [reward] * 3).learned() == []
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_merging_gives_the_weights_back_bit_for_bit(half: bool) -> None:
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    from sqljury.train.adapter import attach
-
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 30, "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 64}
-    model = LlamaForCausalLM(LlamaConfig(**sizes, num_hidden_layers=2, num_attention_heads=2)).eval()
-    model = model.bfloat16() if half else model
-    updates = attach(model, ("q_proj", "o_proj", "up_proj"), 4, 8)
-    for matrix in updates.parameters():
-        torch.nn.init.normal_(matrix, std=0.3)
-    ids = torch.tensor([list(range(1, 20))])
-    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    storages = {name: weight.data_ptr() for name, weight in model.named_parameters()}
-    with torch.no_grad():
-        unmerged = model(ids).logits
-        with updates.merged():
-            merged = model(ids).logits
-            assert not all((weight == before[name]).all() for name, weight in model.named_parameters())
-        with updates.disabled():
-            assert not torch.allclose(model(ids).logits, unmerged, atol=0.1)
-    torch.testing.assert_close(merged, unmerged, atol=0.05 if half else 1e-5, rtol=0.05 if half else 1e-4)
-
-    def fails() -> None:
-        with updates.merged():
-            raise ValueError("on purpose")
-
-    with pytest.raises(ValueError, match="on purpose"):
-        fails()
-    last = list(updates.layers.values())[-1]
-    kept, last.a = last.a, torch.nn.Parameter(torch.zeros(3, 5))
-    with pytest.raises(RuntimeError), updates.merged():  # other layers were merged before this one
-        pass
-    last.a = kept
-    for name, weight in model.named_parameters():
-        assert (weight == before[name]).all() or name.rpartition(".")[2] in "ab"
-        assert weight.data_ptr() == storages[name]
-    with torch.no_grad():
-        assert (model(ids).logits == unmerged).all()
-
-
 def test_a_training_and_what_its_folder_has(tiny_base: None, data: Path, databases: list[Path], tmp_path: Path) -> None:
     notes: list[str] = []
     out = tmp_path / "out"

@@ -119,21 +119,6 @@ class Adapter:
             for layer in self.layers.values():
                 layer.update = True
 
-    @contextlib.contextmanager
-    def merged(self) -> Iterator[None]:
-        """Add the updates to the frozen weights meanwhile: fewer, larger products, for sampling without gradients."""
-        before = {name: layer.linear.weight.data for name, layer in self.layers.items()}
-        try:
-            with torch.no_grad():
-                for layer in self.layers.values():
-                    weight = layer.linear.weight
-                    weight.data = torch.addmm(weight.float(), layer.b * layer.scale, layer.a).to(weight.dtype)
-            with self.disabled():
-                yield
-        finally:
-            for name, layer in self.layers.items():
-                layer.linear.weight.data = before[name]
-
     def state(self) -> dict[str, torch.Tensor]:
         """Copies of all matrices, by the names that ``peft`` gives them."""
         halves = ((name, half, getattr(layer, half)) for name, layer in self.layers.items() for half in "ab")

@@ -165,9 +165,7 @@ def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, in
         f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
         "computed again"
     )
-    adapted = (layer.linear.weight for layer in updates.layers.values())
-    copied = sum(weight.numel() * weight.element_size() for weight in adapted)  # meanwhile with their updates
-    free = min(CACHE_SHARE * budget, costs.free * memory.SLACK - copied)
+    free = min(CACHE_SHARE * budget, costs.free * memory.SLACK)
     return TreeModel(model, updates, plan.checkpointed), plan.length, free
 
 

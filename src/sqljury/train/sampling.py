@@ -37,7 +37,7 @@ def sample(
     generator = torch.Generator(device=model.device).manual_seed(seed)
     answers: dict[int, list[Answer]] = {}
     model.model.eval()
-    with torch.no_grad(), model.adapter.merged():
+    with torch.no_grad():
         for chunk in _chunks(model, prompts, options, free):
             written = _Chunk(model, [prompts[index] for index in chunk], options, end, generator).written()
             for place, index in enumerate(chunk):
