@@ -17,7 +17,7 @@ import pytest
 
 from sqljury.resources import sha256_of
 from sqljury.train import rewards
-from sqljury.train.rewards import FAILED, RIGHT, WRONG, Court, GoldQuery, rewards_of
+from sqljury.train.rewards import FAILED, RIGHT, WRONG, RewardProcesses, GoldQuery, rewards_of
 
 GOLD = "SELECT name FROM pet WHERE age > 3 ORDER BY name"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -36,10 +36,10 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def court() -> Iterator[Court]:
-    court = Court(2)
-    yield court
-    court.close()
+def processes() -> Iterator[RewardProcesses]:
+    processes = RewardProcesses(2)
+    yield processes
+    processes.close()
 
 
 def test_right_wrong_and_failing_queries(database: Path) -> None:
@@ -119,37 +119,37 @@ class Deadly:
         return os._exit, (3,)
 
 
-def test_processes_that_end_cost_their_own_question_alone(court: Court, database: Path) -> None:
+def test_processes_that_end_cost_their_own_question_alone(processes: RewardProcesses, database: Path) -> None:
     gold = GoldQuery(str(database), GOLD)
     asked: list[Any] = [(gold, [GOLD, f"SELECT {number}", "SELECT"]) for number in range(8)]
     expected = [[RIGHT, WRONG, FAILED]] * 8
-    assert court.rewards(asked) == expected
+    assert processes.rewards(asked) == expected
     deadly: Any = (Deadly(), ["SELECT 1", "SELECT 2"])
-    assert court.rewards([*asked[:3], deadly, *asked[3:], deadly]) == [
+    assert processes.rewards([*asked[:3], deadly, *asked[3:], deadly]) == [
         *expected[:3],
         [WRONG, WRONG],
         *expected[3:],
         [WRONG, WRONG],
     ]
-    assert court.rewards(asked) == expected
-    assert court.rewards([]) == []
+    assert processes.rewards(asked) == expected
+    assert processes.rewards([]) == []
 
 
-def test_processes_that_were_killed_are_replaced(court: Court, database: Path) -> None:
+def test_processes_that_were_killed_are_replaced(processes: RewardProcesses, database: Path) -> None:
     """Between two steps, as by the system when memory is short, or while they run queries."""
     gold = GoldQuery(str(database), GOLD)
-    assert court.rewards([(gold, [GOLD])] * 2) == [[RIGHT]] * 2
+    assert processes.rewards([(gold, [GOLD])] * 2) == [[RIGHT]] * 2
 
     def kill() -> None:
-        for process in list(court._pool._processes.values()):
+        for process in list(processes._pool._processes.values()):
             os.kill(process.pid, signal.SIGKILL)
 
     kill()
     time.sleep(0.2)
-    assert court.rewards([(gold, [GOLD])]) == [[RIGHT]]
+    assert processes.rewards([(gold, [GOLD])]) == [[RIGHT]]
     killer = threading.Timer(1.0, kill)
     killer.start()
-    assert court.rewards([(gold, [GOLD, ENDLESS]), (gold, [GOLD])]) == [[RIGHT, FAILED], [RIGHT]]
+    assert processes.rewards([(gold, [GOLD, ENDLESS]), (gold, [GOLD])]) == [[RIGHT, FAILED], [RIGHT]]
     killer.join()
 
 
@@ -182,16 +182,16 @@ def _runs(pid: int) -> bool:
 
 WAITING = """
 import sys, time
-from sqljury.train.rewards import Court, GoldQuery
+from sqljury.train.rewards import RewardProcesses, GoldQuery
 if __name__ == "__main__":
-    court = Court(1)
+    processes = RewardProcesses(1)
     try:
         gold = GoldQuery(sys.argv[1], "SELECT name FROM pet")
-        court.rewards([(gold, ["SELECT 1"])])
+        processes.rewards([(gold, ["SELECT 1"])])
         print("ready", flush=True)
         time.sleep(60)
     finally:
-        court.close()
+        processes.close()
 """
 
 

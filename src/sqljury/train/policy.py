@@ -19,7 +19,7 @@ from sqljury.llm.engine import cores
 from sqljury.resources import locked_folder, sha256_of
 from sqljury.train import card, examples, gguf_base, start
 from sqljury.train.examples import Encoded, TrainingExample
-from sqljury.train.rewards import Court, GoldQuery
+from sqljury.train.rewards import RewardProcesses, GoldQuery
 from sqljury.train.settings import ADAPTER, CHECKPOINT, Settings, claim
 
 if TYPE_CHECKING:
@@ -130,13 +130,13 @@ def _train(
         raise DatasetError(f"{facts['data']}: every prompt is too long; raise --max-length")
     model, length, free = _prepared(base.model, settings, note)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
-    court = Court(min(PROCESSES, max(1, cores() - 1)))
+    processes = RewardProcesses(min(PROCESSES, max(1, cores() - 1)))
     try:
         sets = PolicySets(training, held_out, length, end, free, base.tokenizer)
-        loop = PolicyLoop(model, sets, out, settings, options, court, note)
+        loop = PolicyLoop(model, sets, out, settings, options, processes, note)
         loop.run()
     finally:
-        court.close()
+        processes.close()
     card.write(out, {**facts, "held_out_by": sides.by}, counts, lora.device_name(model.device), loop.progress.log)
     if card.results(loop.progress.log).get(card.KEPT) == 0:
         note("no evaluation was better than the start: what is kept has learned nothing")

@@ -17,7 +17,7 @@ from sqljury.resources import must_write, write_whole
 from sqljury.train import sampling
 from sqljury.train.loop import Learned, Loop, Note, Progress, Sets
 from sqljury.train.policy import Group, PolicyQuestion
-from sqljury.train.rewards import RIGHT, Court
+from sqljury.train.rewards import RIGHT, RewardProcesses
 from sqljury.train.sampling import SamplingOptions
 from sqljury.train.settings import ADAPTER, Settings
 from sqljury.train.tree import Forest
@@ -61,10 +61,10 @@ class PolicyLoop(Loop):
         out: Path,
         settings: Settings,
         options: SamplingOptions,
-        court: Court,
+        processes: RewardProcesses,
         note: Note,
     ) -> None:
-        self._asked, self._options, self._court = asked, options, court
+        self._asked, self._options, self._processes = asked, options, processes
         super().__init__(model, Sets((), (), asked.length), out, settings, note)
 
     def _scheduled(self) -> list[list[int]]:
@@ -133,7 +133,7 @@ class PolicyLoop(Loop):
             [self._text(answer[:-1]) if answer[-1] == asked.end else "" for answer in answers]
             for answers in written
         ]
-        rewards = self._court.rewards(list(zip((question.gold for question in questions), texts, strict=True)))
+        rewards = self._processes.rewards(list(zip((question.gold for question in questions), texts, strict=True)))
         entries = [
             {"step": self.progress.step, "held_out": held_out, "id": question.id, "queries": queries, "rewards": found}
             for question, queries, found in zip(questions, texts, rewards, strict=True)

@@ -38,7 +38,7 @@ class GoldQuery(NamedTuple):
     sql: str
 
 
-class Court:
+class RewardProcesses:
     """Processes that run queries, for as long as a training lasts; close it at the end."""
 
     def __init__(self, processes: int) -> None:
