@@ -17,7 +17,7 @@ import pytest
 
 from sqljury.resources import sha256_of
 from sqljury.train import rewards
-from sqljury.train.rewards import FAILED, RIGHT, WRONG, RewardProcesses, GoldQuery, rewards_of
+from sqljury.train.rewards import FAILED, RIGHT, WRONG, GoldQuery, RewardProcesses, rewards_of
 
 GOLD = "SELECT name FROM pet WHERE age > 3 ORDER BY name"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

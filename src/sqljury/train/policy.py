@@ -19,7 +19,7 @@ from sqljury.llm.engine import cores
 from sqljury.resources import locked_folder, sha256_of
 from sqljury.train import card, examples, gguf_base, start
 from sqljury.train.examples import Encoded, TrainingExample
-from sqljury.train.rewards import RewardProcesses, GoldQuery
+from sqljury.train.rewards import GoldQuery, RewardProcesses
 from sqljury.train.settings import ADAPTER, CHECKPOINT, Settings, claim
 
 if TYPE_CHECKING:

@@ -78,3 +78,43 @@ def test_cents_are_shown_as_euros(answered: Answered, question: str, sql: str, e
 )
 def test_other_amounts_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+PAYMENTS = """
+CREATE TABLE payment (id INTEGER, method TEXT, amount REAL, whole NUMERIC, amount_ct INTEGER, fee_rate REAL);
+INSERT INTO payment VALUES (1, 'card', 120.5, 120, 12050, 2.5), (2, 'cash', 80.25, 80, 8025, 1.5),
+    (3, 'card', 9, 9, 900, 3.5);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "How much did we receive by payment method, in euros?",
+            "SELECT method, SUM(amount) / 100.0 FROM payment GROUP BY method ORDER BY SUM(amount) / 100 DESC",
+            "SELECT method, SUM(amount) FROM payment GROUP BY method ORDER BY SUM(amount) DESC",
+        ),
+        (
+            "Average payment in euros, to two decimals",
+            "SELECT ROUND(AVG(amount) / 100.0, 2) FROM payment",
+            "SELECT ROUND(AVG(amount), 2) FROM payment",
+        ),
+    ],
+)
+def test_amounts_with_fractions_are_no_cents(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(PAYMENTS, question, sql).sql == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How much did we receive, in euros?", "SELECT SUM(amount_ct) / 100.0 FROM payment"),
+        ("How much did we receive, in euros?", "SELECT SUM(whole) / 100.0 FROM payment"),
+        ("One percent of what we received, in euros", "SELECT SUM(amount) / 100.0 FROM payment"),
+        ("How much did we receive, in euros?", "SELECT SUM(amount * fee_rate / 100.0) FROM payment"),
+        ("How much did we receive?", "SELECT SUM(amount) / 100.0 FROM payment"),
+    ],
+)
+def test_other_divisions_by_a_hundred_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(PAYMENTS, question, sql).sql == sql

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sqljury.sql.meaning.backwards import forward_durations
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.booleans import booleans
@@ -37,7 +38,7 @@ from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
-from sqljury.sql.meaning.units import minor_units
+from sqljury.sql.meaning.units import main_units, minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
 from sqljury.sql.meaning.years import numbers_of_texts, years
@@ -73,12 +74,14 @@ RULES: Final[tuple[Rule, ...]] = (
     last_day,
     whole_days,
     durations,
+    forward_durations,
     unmatched,
     kept_without,
     not_in_null,
     division,
     percentages,
     minor_units,
+    main_units,
     larger_units,
     counted_inside,
     names_for_keys,

@@ -58,6 +58,9 @@ _COUNTED: Final = re.compile(
 )
 _HUNDRED: Final = frozenset({"100", "100.0", "100.", "100.00", "1e2"})
 _HUNDREDS: Final = _HUNDRED | {"0.01", ".01"}
+_HUNDREDTH: Final = re.compile(r"%|\b(?:percent\w*|per cent|pct|share|rate|hundred\w*|100|1/100)\b", re.IGNORECASE)
+_SHARES: Final = frozenset({"rate", "share", "ratio", "percentage", "discount", "disc", "margin"})
+"""Words of names of columns that may hold percentages."""
 _MISTAKEN: Final = {"10": ("10", "ten"), "1000": ("1000", "1,000")}
 """Divisors that are written for 100, and how a question may ask for them."""
 
@@ -86,6 +89,43 @@ def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
             corrected = _correct_divisors(item, cents, question, counted=counted)
             changed = _show_main_unit(item, tree, cents, counted=counted) or corrected or changed
     return Change("the column is in cents, and the question is not") if changed else None
+
+
+def main_units(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show euros as they are stored: ``SUM(amount)`` for ``SUM(amount) / 100.0`` where amounts have fractions.
+
+    Left alone where the question asks for a share or gives a number to divide by, or the column names a small unit.
+    """
+    question = asked.question.text
+    if not main_unit(question) or main_unit(asked.question.evidence) or _HUNDREDTH.search(asked.question.whole):
+        return None
+    euros = _Euros(asked)
+    divisions = [node for node in tree.find_all(exp.Div) if _is_hundred(node.expression) and euros(_uncast(node.this))]
+    for node in divisions:
+        node.replace(node.this.copy())
+    return Change("amounts with fractions were divided by 100, as if they were cents") if divisions else None
+
+
+def _is_hundred(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and node.name in _HUNDRED
+
+
+class _Euros(Amounts):
+    """Whether an expression is an amount that is not in cents, since some of its values are no whole numbers."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+
+    def is_column(self, node: exp.Expr) -> bool:
+        """Whether a column holds numbers with fractions, and neither cents nor a share by its name."""
+        known = held(node, self._asked.schema)
+        if known is None or not _NUMERIC.search(known.column.type):
+            return False
+        listed = set(words(known.column.name))
+        if listed & (_SMALL | _SHORT | _NOT_AMOUNTS | _SHARES) or _IN_CENTS.search(known.column.comment):
+            return False
+        values = self._asked.data.values(known.table, known.column.name)
+        return any(isinstance(value, float | Decimal) and not _is_whole(value) for value in values)
 
 
 class _Cents(Amounts):

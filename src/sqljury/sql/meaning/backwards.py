@@ -1,0 +1,63 @@
+"""Durations that are computed from the end to the beginning, so that all of them are below zero."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.sql.meaning.base import Asked, Change, is_julian
+from sqljury.sql.names.readings import table_node
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import owner
+
+_ROWS: Final = 5000
+_ASKED: Final = re.compile(
+    r"\b(?:days?|nights?|weeks?|months?|years?|hours?|minutes?|long|longest|longer|shortest|shorter|slowest|fastest|quickest"
+    r"|durations?|takes?|took|taken|wait\w*|last(?:ed|s)?|stay\w*)\b",
+    re.IGNORECASE,
+)
+_SIGNED: Final = re.compile(
+    r"\b(?:late\w*|early|earlier|ahead|delay\w*|overdue|overrun\w*|behind|in advance|before|after|until|till|left"
+    r"|due)\b",
+    re.IGNORECASE,
+)
+"""Words of times that may lie on either side of another."""
+
+
+def forward_durations(tree: exp.Query, asked: Asked) -> Change | None:
+    """Subtract the beginning from the end: ``JULIANDAY(left_on) - JULIANDAY(came_on)``, not the other way round.
+
+    Only where no row of the table has a difference above zero as it is written, and some have one below.
+    """
+    text = asked.question.whole
+    if asked.dialect != "sqlite" or not _ASKED.search(text) or _SIGNED.search(text):
+        return None
+    backwards = [node for node in tree.find_all(exp.Sub) if _is_backwards(node, asked)]
+    for node in backwards:
+        start, end = node.this, node.expression
+        node.set("this", end)
+        node.set("expression", start)
+    return Change("a duration was computed from its end to its beginning") if backwards else None
+
+
+def _is_backwards(node: exp.Sub, asked: Asked) -> bool:
+    """Whether a difference of two times of one table is below zero in its rows, and nowhere above."""
+    sides = (node.this, node.expression)
+    if not all(is_julian(side) and isinstance(side.expressions[0], exp.Column) for side in sides):
+        return False
+    compared = node.find_ancestor(exp.Predicate, exp.Select)
+    if isinstance(compared, exp.Predicate) and compared.find(exp.Neg):
+        return False
+    columns = [side.expressions[0] for side in sides]
+    first, second = (owner(column, asked.schema) for column in columns)
+    if first is None or first != second:
+        return False
+    bare = [exp.Anonymous(this="JULIANDAY", expressions=[exp.column(column.this.copy())]) for column in columns]
+    difference = exp.Sub(this=bare[0], expression=bare[1]).as_("difference")
+    rows = exp.select(difference).from_(table_node(first[1], asked.dialect)).limit(_ROWS)
+    probe = exp.select("MIN(difference)", "MAX(difference)").from_(rows.subquery("differences"))
+    found = asked.data.rows(probe.sql(dialect=asked.dialect))
+    if not found or len(found[0]) != 2 or not all(isinstance(value, int | float) for value in found[0]):
+        return False
+    least, most = found[0]
+    return bool(least < 0 and most <= 0)
