@@ -26,6 +26,7 @@ from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.measures import larger_units
+from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import not_in_null
@@ -70,6 +71,7 @@ RULES: Final[tuple[Rule, ...]] = (
     unneeded_join,
     explained,
     misplaced,
+    mentioned,
     ignored_case,
     last_day,
     whole_days,

@@ -25,10 +25,10 @@ def misplaced(tree: exp.Query, asked: Asked) -> Change | None:
         known = held(column, asked.schema)
         if known is None or not isinstance(other, exp.Literal) or not other.is_string or node.find_ancestor(exp.Join):
             continue
-        if not _holds_kinds(known, asked) or asked.data.spellings(known.table, known.column.name, other.name) != ():
+        if not holds_kinds(known, asked) or asked.data.spellings(known.table, known.column.name, other.name) != ():
             continue
         others = [each for each in known.table.columns if each is not known.column]
-        kinds = [each for each in others if _holds_kinds(Held(known.table, each), asked)][:COLUMNS]
+        kinds = [each for each in others if holds_kinds(Held(known.table, each), asked)][:COLUMNS]
         spelt = [(each.name, asked.data.spellings(known.table, each.name, other.name)) for each in kinds]
         found = [(name, texts) for name, texts in spelt if texts]
         if len(found) == 1 and all(texts is not None for _, texts in spelt):
@@ -40,7 +40,7 @@ def misplaced(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("another column of the table has the text") if changed else None
 
 
-def _holds_kinds(known: Held, asked: Asked) -> bool:
+def holds_kinds(known: Held, asked: Asked) -> bool:
     """Whether a column holds texts, of which there are few."""
     if not known.is_text:
         return False
