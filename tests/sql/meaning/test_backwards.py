@@ -28,6 +28,7 @@ BACKWARDS = "JULIANDAY({0}came_on) - JULIANDAY({0}left_on)"
             "GROUP BY h.id, h.name ORDER BY AVG({0}) DESC",
         ),
         ("Which stays took more than two days?", "SELECT id FROM stay WHERE {} > 2"),
+        ("How many days after coming did guests leave?", "SELECT AVG({}) FROM stay"),
     ],
 )
 def test_a_duration_goes_from_its_beginning_to_its_end(answered: Answered, question: str, sql: str) -> None:
@@ -42,7 +43,7 @@ def test_a_duration_goes_from_its_beginning_to_its_end(answered: Answered, quest
         # Payments are early and late: neither order is backwards.
         ("How many days passed for each?", "SELECT id, JULIANDAY(due_on) - JULIANDAY(paid_on) FROM stay"),
         # The sign is asked for.
-        ("How many days before leaving did guests come?", f"SELECT AVG({BACKWARDS.format('')}) FROM stay"),
+        ("How many days early did guests come?", f"SELECT AVG({BACKWARDS.format('')}) FROM stay"),
         ("What is the largest difference?", f"SELECT MAX({BACKWARDS.format('')}) FROM stay"),
         # Times of two tables, and a limit below zero.
         (

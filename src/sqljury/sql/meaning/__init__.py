@@ -21,6 +21,7 @@ from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
+from sqljury.sql.meaning.having import conditions_of_rows
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
@@ -58,6 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
     epochs,
     day_numbers,
     years,
+    conditions_of_rows,
     whole_periods,
     missing_period,
     current_rows,
@@ -110,7 +112,7 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, booleans, along_keys)
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys)
 """Rules on what is an error on some engines, such as comparing a number with a date, or joining texts with numbers."""
 
 

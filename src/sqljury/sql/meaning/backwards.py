@@ -17,9 +17,7 @@ _ASKED: Final = re.compile(
     re.IGNORECASE,
 )
 _SIGNED: Final = re.compile(
-    r"\b(?:late\w*|early|earlier|ahead|delay\w*|overdue|overrun\w*|behind|in advance|before|after|until|till|left"
-    r"|due)\b",
-    re.IGNORECASE,
+    r"\b(?:late\w*|early|earlier|ahead|delay\w*|overdue|overrun\w*|behind|due|negative|punctual\w*)\b", re.IGNORECASE
 )
 """Words of times that may lie on either side of another."""
 
