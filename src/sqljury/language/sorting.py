@@ -20,12 +20,21 @@ _BY: Final = re.compile(
     rf"(?:\b(?:sort|order|arrang)\w* (?:alphabetically )?by|\balphabetical(?:ly)? by|\bin order of|[,;:] by) {_NAMED}",
     re.IGNORECASE,
 )
-_THEN: Final = re.compile(rf"(?:\bthen (?:alphabetically )?by|(?<=[\w)], )then) {_NAMED}", re.IGNORECASE)
+_THEN: Final = re.compile(
+    rf"(?:\b(?:then|lastly|last|finally) (?:alphabetically )?by|(?<=[\w)], )then) {_NAMED}", re.IGNORECASE
+)
 _DIRECTED: Final = re.compile(
     rf"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each|{HIGHEST}|{LOWEST}"
     r"|high to low|large to small)\b(?! name)",
     re.IGNORECASE,
 )
+_ALPHABETICAL: Final = re.compile(
+    r"(?:[,;:.(]|\bin|\band) (?:an? |the )?alphabetical(?:ly)?(?: (?:order(?:ed)?|sorted|list(?:ed)?))?"
+    r"(?=\s*(?:[.;?!)]|$))"
+    r"|\b(?:sort|order|list|arrang)\w* (?:[\w' -]{1,40} )?alphabetically(?=\s*(?:[.;?!)]|$))|\ba (?:to|-) z\b",
+    re.IGNORECASE,
+)
+_OTHER_WAY: Final = re.compile(r"\b(?:reverse\w*|descending|z (?:to|-) a)\b", re.IGNORECASE)
 _NEAR: Final = 30
 """Characters after the name of what is sorted by in which its direction may stand."""
 _END: Final = re.compile(r"[.;?!]|\bthen\b")
@@ -38,7 +47,8 @@ class Sorting:
     ``descending``: whether the greatest come first, by "highest total first"; None where nothing of the kind is said,
     or more than once. ``of``: the words between, "total"; where there are none, a word such as "busiest". ``by`` and
     ``then``: what "sorted by" and "then by" name, in their order; none at all where one of them has a direction, within
-    its words or behind them. ``named``: whether "sorted by" is said.
+    its words or behind them. ``named``: whether "sorted by" is said. ``alphabetical``: whether that is said, of nothing
+    in particular.
     """
 
     descending: bool | None = None
@@ -46,6 +56,7 @@ class Sorting:
     by: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
     named: bool = False
+    alphabetical: bool = False
 
 
 def sorting(question: str) -> Sorting:
@@ -58,6 +69,7 @@ def sorting(question: str) -> Sorting:
         by=_named(_BY, question),
         then=_named(_THEN, question),
         named=_BY.search(question) is not None,
+        alphabetical=bool(_ALPHABETICAL.search(question)) and not _OTHER_WAY.search(question),
     )
 
 

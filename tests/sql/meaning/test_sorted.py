@@ -24,6 +24,7 @@ COURIERS = (
 )
 YEARS = "SELECT STRFTIME('%Y', started), COUNT(*) FROM loan GROUP BY STRFTIME('%Y', started)"
 IN_YEARS = "SELECT kind, STRFTIME('%Y', started), SUM(fee) FROM loan GROUP BY kind, STRFTIME('%Y', started)"
+LOANS = "SELECT fee, kind FROM loan"
 TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
 
 
@@ -140,3 +141,41 @@ def test_a_minimum_of_a_group_goes(answered: Answered) -> None:
 def test_a_maximum_that_is_asked_for_stays(answered: Answered, question: str) -> None:
     sql = "SELECT kind, COUNT(*), SUM(fee), MAX(fee) FROM loan GROUP BY kind ORDER BY COUNT(*) DESC, SUM(fee) DESC"
     assert "MAX(fee)" in answered(SCHEMA, question, sql).sql
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        ("Kinds and fees of all loans, alphabetically", LOANS, f"{LOANS} ORDER BY kind"),
+        (
+            "Kind, number of loans and fees, in alphabetical order.",
+            f"{KINDS} ORDER BY 3 DESC",
+            f"{KINDS} ORDER BY kind",
+        ),
+        ("List the loans alphabetically", LOANS, f"{LOANS} ORDER BY kind"),
+        ("Fees and kinds, alphabetical; leave out nothing", LOANS, f"{LOANS} ORDER BY kind"),
+    ],
+)
+def test_alphabetical_is_by_the_first_text(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Number of loans of each kind, in reverse alphabetical order", f"{KINDS} ORDER BY kind DESC"),
+        ("Couriers, alphabetically", f"{COURIERS} ORDER BY c.last_nm, c.first_nm"),
+        (
+            "Number of loans of each kind and fees, highest first, then alphabetically",
+            f"{KINDS} ORDER BY SUM(fee) DESC",
+        ),
+        ("Which kinds have an alphabetical code?", KINDS),
+        (
+            "First by last name, then by first name, and lastly by number of loans",
+            f"{COURIERS} ORDER BY c.last_nm, c.first_nm, COUNT(*)",
+        ),
+        ("Starts of loans, alphabetically", "SELECT started, fee FROM loan"),
+    ],
+)
+def test_other_orders_than_alphabetical_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql

@@ -13,7 +13,7 @@ from typing import Final
 from sqljury.language.alike import covered, pieces
 from sqljury.language.sorting import Sorting, only_sorts, sorting
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, stripped
+from sqljury.sql.meaning.base import Asked, Change, held, holds_days, stripped
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -68,7 +68,7 @@ def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
-    """Sort by what the question says: "highest percentage first", "then by last name", "by date".
+    """Sort by what the question says: "highest percentage first", "then by last name", "by date", "alphabetically".
 
     Rows of years or months that have no order are sorted by these. Only by outputs, and not with LIMIT, which the order
     decides on.
@@ -84,6 +84,8 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
     if target is not None:
         others = [key.sql(dialect=dialect) for key in given[1:] if stripped(sort_key(tree, key.this)) != target]
         keys = [f"{target.sql(dialect=dialect)}{' DESC' if wanted.descending else ''}", *others]
+    if wanted.alphabetical and wanted.descending is None and not (wanted.named or wanted.then):
+        keys = _alphabetical(tree, given, asked) or keys
     keys = _listed(tree, wanted, keys, given, asked)
     if keys == [key.sql(dialect=dialect) for key in given]:
         return None
@@ -109,6 +111,20 @@ def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[
     found = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
     columns = [column for column in found if column is not None] if None not in found else []
     return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
+
+
+def _alphabetical(tree: exp.Select, given: Sequence[exp.Expr], asked: Asked) -> list[str]:
+    """The first output that is a text as the only key; none where the query sorts by a text already."""
+    if given and _is_name(stripped(sort_key(tree, given[0].this)), asked):
+        return []
+    name = next((item.unalias() for item in tree.selects if _is_name(item.unalias(), asked)), None)
+    return [] if name is None else [name.sql(dialect=asked.dialect)]
+
+
+def _is_name(node: exp.Expr, asked: Asked) -> bool:
+    """Whether an expression is a column of texts other than days."""
+    known = held(node, asked.schema)
+    return known is not None and known.is_text and not holds_days(known, asked.data)
 
 
 def _inner(item: exp.Expr) -> exp.Expr | None:
