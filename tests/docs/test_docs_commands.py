@@ -23,7 +23,7 @@ from sqljury.cli import app
 NOT_RUN = {
     r"^docker |^make |^pip install ": "builds and installs: an image (no Docker here), an environment, this very test",
     r"^sqljury models (?:pull|path)": "1.1 GB of weights from the network; tests/llm does it with a small file",
-    r"^sqljury train (?:writer|generator|pairwise|critic|policy|export) ": "hours, with torch; tests/train trains a tiny one",
+    r"^sqljury train (?:writer|generator|pairwise|critic|policy|export) ": "hours; tests/train trains a tiny one",
     r"runs/business/(?:third|fourth)\.jsonl": "minutes; the page does the same with second.jsonl",
     r"^sqljury ask .* --recipe own\.toml$": "the adapter that only a training makes",
     r"^sqljury calibrate runs/own|^sqljury train data selector|^sqljury tune --data spider": "more questions",
