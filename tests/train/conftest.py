@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -108,3 +108,35 @@ def read_once(small_base: Base) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gguf_base, "load", copied)
         yield
+
+
+WordModel = Callable[..., None]
+"""Puts a model of a few random numbers in the place of weights: its words, chat template, further configuration."""
+
+
+@pytest.fixture
+def word_model(monkeypatch: pytest.MonkeyPatch) -> WordModel:
+    """The words end with "end", which ends an answer, and "?", which stands for any other."""
+
+    def put(words: Sequence[str], template: str, **configuration: Any) -> None:
+        import torch
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordLevel
+        from tokenizers.pre_tokenizers import WhitespaceSplit
+        from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+        tokenizer_object = Tokenizer(WordLevel({word: at for at, word in enumerate(words)}, unk_token="?"))
+        tokenizer_object.pre_tokenizer = WhitespaceSplit()
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokenizer_object, eos_token="end", unk_token="?")
+        tokenizer.chat_template = template
+        sizes = {"vocab_size": len(words), "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 128}
+        heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, **configuration}
+
+        def load(name: str, *, half: bool = False) -> gguf_base.Base:
+            torch.manual_seed(0)
+            return gguf_base.Base(Qwen2ForCausalLM(Qwen2Config(**sizes, **heads)), tokenizer)
+
+        monkeypatch.setattr(gguf_base, "load", load)
+        monkeypatch.setattr(gguf_base, "digest", lambda name: f"hash of {name}")
+
+    return put

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from sqljury.errors import DatasetError, InputError
 from sqljury.resources import write_whole
-from sqljury.train import card, gguf_base, lora
+from sqljury.train import card, lora
 from sqljury.train.settings import PRESETS, Settings
 
 if TYPE_CHECKING:
@@ -38,28 +39,9 @@ SETTINGS = Settings(
 
 
 @pytest.fixture
-def tiny_base(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny_base(word_model: Callable[..., None]) -> None:
     """A model of a few random numbers in the place of weights."""
-    import torch
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import WhitespaceSplit
-    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
-
-    words = {word: at for at, word in enumerate([*WORDS, "system", "user", "end", "?"])}
-    tokenizer_object = Tokenizer(WordLevel(words, unk_token="?"))
-    tokenizer_object.pre_tokenizer = WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokenizer_object, eos_token="end", unk_token="?")
-    tokenizer.chat_template = TEMPLATE
-    sizes = {"vocab_size": 34, "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 128}
-    heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1}
-
-    def load(name: str, *, half: bool = False) -> gguf_base.Base:
-        torch.manual_seed(0)
-        return gguf_base.Base(Qwen2ForCausalLM(Qwen2Config(**sizes, **heads)), tokenizer)
-
-    monkeypatch.setattr(gguf_base, "load", load)
-    monkeypatch.setattr(gguf_base, "digest", lambda name: f"hash of {name}")
+    word_model([*WORDS, "system", "user", "end", "?"], TEMPLATE)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sqljury.errors import DatasetError
-from sqljury.train import card, gguf_base, policy
+from sqljury.train import card, policy
 from sqljury.train.examples import Encoded
 from sqljury.train.policy import Group
 from sqljury.train.settings import Settings
@@ -53,27 +53,9 @@ def options(**given: Any) -> SamplingOptions:
 
 
 @pytest.fixture
-def tiny_base(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny_base(word_model: Callable[..., None]) -> None:
     """A model of a few random numbers in the place of weights."""
-    import torch
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import WhitespaceSplit
-    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
-
-    tokenizer_object = Tokenizer(WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="?"))
-    tokenizer_object.pre_tokenizer = WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokenizer_object, eos_token="end", unk_token="?")
-    tokenizer.chat_template = TEMPLATE
-    sizes = {"vocab_size": len(WORDS), "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 128}
-    heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "initializer_range": 0.3}
-
-    def load(name: str, *, half: bool = False) -> gguf_base.Base:
-        torch.manual_seed(0)
-        return gguf_base.Base(Qwen2ForCausalLM(Qwen2Config(**sizes, **heads)), tokenizer)
-
-    monkeypatch.setattr(gguf_base, "load", load)
-    monkeypatch.setattr(gguf_base, "digest", lambda name: f"hash of {name}")
+    word_model(WORDS, TEMPLATE, initializer_range=0.3)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from sqljury.cli.training import (
     Start,
     TargetModules,
     WarmupRatio,
-    gigabytes,
+    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -74,15 +74,12 @@ class PolicyOptions:
 
     def settings(self) -> tuple[Settings, SamplingOptions]:
         """The settings of the training and of its sampling; raises ``InputError`` for a size of memory that is none."""
-        from sqljury.llm import models
         from sqljury.train.sampling import SamplingOptions
-        from sqljury.train.settings import Settings
 
         given = asdict(self)
         sampled = SamplingOptions(given.pop("samples"), given.pop("temperature"), given.pop("answer_tokens"))
-        given |= {"base_model": self.base_model or models.DEFAULT, "target_modules": self.target_modules.value}
-        given |= {"memory_gb": gigabytes(given.pop("memory")), "batch_size": given.pop("questions")}
-        return Settings(part="generator", **given), sampled
+        given["batch_size"] = given.pop("questions")
+        return settings_of("generator", given), sampled
 
 
 @grouped

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -142,15 +142,22 @@ class TrainingOptions:
 
     def settings(self, part: str) -> Settings:
         """The settings to train ``part`` with; raises ``InputError`` for a size of memory that is none."""
-        from sqljury.llm import models
-        from sqljury.train.settings import PRESETS, Settings
+        from sqljury.train.settings import PRESETS
 
         preset = PRESETS[self.preset.value] if self.preset else {}
         given = {name: value for name, value in asdict(self).items() if value is not None}
-        given |= {"base_model": self.base_model or models.DEFAULT, "target_modules": self.target_modules.value}
-        given["memory_gb"] = gigabytes(given.pop("memory"))
         given.pop("preset", None)
-        return Settings(part=part, **{**preset, **given})
+        return settings_of(part, {**preset, **given})
+
+
+def settings_of(part: str, given: Mapping[str, Any]) -> Settings:
+    """The settings to train ``part`` with, of options by their names; raises ``InputError`` as ``gigabytes``."""
+    from sqljury.llm import models
+    from sqljury.train.settings import Settings
+
+    read = {"base_model": given["base_model"] or models.DEFAULT, "target_modules": given["target_modules"].value}
+    others = {name: value for name, value in given.items() if name not in (*read, "memory")}
+    return Settings(part=part, memory_gb=gigabytes(given["memory"]), **read, **others)
 
 
 def command(part: str) -> Callable[..., None]:

@@ -59,23 +59,29 @@ def _attend(
     **__: Any,
 ) -> tuple[torch.Tensor, None]:
     """(outputs, None) in the form of ``transformers``: (1, heads, rows, width) in, (1, rows, heads, width) out."""
-    last = kv.slots - 1 if kv is not None else max(tree.positions) if tree is not None else 0
-    if sliding_window is not None and sliding_window <= last:
-        raise WeightsError(
-            f"this model attends to the last {sliding_window} tokens only, fewer than an example has; train a Llama or "
-            "Qwen model, or leave out long examples with --max-length"
-        )
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     if kv is not None:
+        _check_window(sliding_window, kv.slots)
         return kv.attend(module.layer_idx, query, key, value, scale), None
+    assert tree is not None
+    if sliding_window is not None:  # each layer of each sequence comes here
+        _check_window(sliding_window, max(tree.positions) + 1)
     if visible is not None:
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         with sdpa_kernel(MASKED):
             output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
         return output.transpose(1, 2), None
-    assert tree is not None
     return TreeAttention.apply(query, key, value, tree.nodes, scale).transpose(1, 2), None
+
+
+def _check_window(window: int | None, tokens: int) -> None:
+    """Raise ``WeightsError`` for a model that sees fewer tokens than a sequence has."""
+    if window is not None and window < tokens:
+        raise WeightsError(
+            f"this model attends to the last {window} tokens only, fewer than an example has; train a Llama or "
+            "Qwen model, or leave out long examples with --max-length"
+        )
 
 
 def mask(tree: TreeSequence, device: torch.device) -> torch.Tensor:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch.nn import functional
 
-ALIGNED = 16
+ALIGNED: Final = 16
 """Slots are read in multiples of this, as kernels for masks want them."""
 
 
@@ -28,16 +28,15 @@ class Cache:
     @classmethod
     def empty(cls, config: Any, sequences: int, slots: int, weight: torch.Tensor) -> Cache:
         """A cache of a model with the configuration ``config``, where ``weight`` is and in its precision."""
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        shape = (sequences, config.num_key_value_heads, -(-slots // ALIGNED) * ALIGNED, width)
+        shape = (sequences, config.num_key_value_heads, _aligned(slots), head_width(config))
         keys, values = ([weight.new_zeros(shape) for _ in range(config.num_hidden_layers)] for _ in range(2))
         return cls(keys, values, torch.zeros(sequences, dtype=torch.long, device=weight.device))
 
     @staticmethod
     def bytes_of_slot(config: Any, weight: torch.Tensor) -> int:
         """Bytes of a slot of one sequence in all layers."""
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return int(2 * config.num_hidden_layers * config.num_key_value_heads * width * weight.element_size())
+        numbers = 2 * config.num_hidden_layers * config.num_key_value_heads * head_width(config)
+        return int(numbers * weight.element_size())
 
     @property
     def slots(self) -> int:
@@ -61,7 +60,7 @@ class Cache:
         sequence = torch.arange(len(keys), device=keys.device)
         keys[sequence, :, self.filled] = key[:, :, 0]
         values[sequence, :, self.filled] = value[:, :, 0]
-        top = min(self.slots, -(-(self.most + 1) // ALIGNED) * ALIGNED)
+        top = _aligned(self.most + 1)
         visible = torch.arange(top, device=keys.device) <= self.filled[:, None]
         # The heads that share keys stand for rows: no copies of keys and values for each of them.
         grouped = query.reshape(len(query), keys.shape[1], -1, query.shape[-1])
@@ -82,3 +81,12 @@ class Cache:
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         output = functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale)
         return output.transpose(1, 2)
+
+
+def head_width(config: Any) -> int:
+    """Numbers of a query, a key or a value of one head."""
+    return int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+
+
+def _aligned(slots: int) -> int:
+    return -(-slots // ALIGNED) * ALIGNED

@@ -62,6 +62,13 @@ class Learned(NamedTuple):
     figures: dict[str, float]
 
 
+class Measured(NamedTuple):
+    """What an adapter is kept by, the lower the better, and the figures of an evaluation."""
+
+    loss: float
+    figures: dict[str, float]
+
+
 class Loop:
     """A training in the folder ``out``, which continues from the checkpoint there.
 
@@ -169,7 +176,7 @@ class Loop:
 
     def _trim(self) -> None:
         device = self._model.device
-        if memory.used(device) > memory.FULL * (self._settings.memory_gb * memory.GB or memory.budget(device)):
+        if memory.used(device) > memory.FULL * memory.budget(device, self._settings.memory_gb):
             memory.trim()
 
     def _learning_rate(self) -> float:
@@ -182,12 +189,25 @@ class Loop:
         return settings.learning_rate * min(1.0, (state.step + 1) / warmup) * (1 + math.cos(math.pi * done)) / 2
 
     def _evaluate(self) -> None:
-        """Measure the held-out trees; keep the adapter if it is the best so far, or if there are none."""
-        state, trees, started = self.progress, self._sets.held_out, time.monotonic()
-        if not trees:
+        """Measure what is held out; keep the adapter if it is the best so far, or if nothing is held out."""
+        state, started = self.progress, time.monotonic()
+        state.evaluated = state.step
+        measured = self._measured()
+        if measured is None:
             self._model.adapter.save(self._out / ADAPTER)
-            state.evaluated = state.step
             return
+        if measured.loss < state.best:
+            self._model.adapter.save(self._out / ADAPTER)
+            state.best, state.since_best = measured.loss, 0
+        else:
+            state.since_best += 1
+        self._shown({**measured.figures, "eval_seconds": round(time.monotonic() - started, 1)})
+
+    def _measured(self) -> Measured | None:
+        """How the adapter does on what is held out; None where nothing is."""
+        trees = self._sets.held_out
+        if not trees:
+            return None
         losses = [self._model.measure(tree) for tree in trees]
         self._trim()
         loss = sum(loss.loss for loss in losses) / sum(sum(tree.weights) for tree in trees)
@@ -196,19 +216,7 @@ class Loop:
             for tree, right in zip(trees, (loss.right.tolist() for loss in losses), strict=True)
             for answer in tree.answers
         ]
-        self._keep_if_best(loss)
-        seconds = round(time.monotonic() - started, 1)
-        self._shown({"eval_loss": loss, "eval_right_answers": sum(right) / len(right), "eval_seconds": seconds})
-
-    def _keep_if_best(self, loss: float) -> None:
-        """Keep the adapter if its held-out ``loss`` is the lowest so far."""
-        state = self.progress
-        state.evaluated = state.step
-        if loss < state.best:
-            self._model.adapter.save(self._out / ADAPTER)
-            state.best, state.since_best = loss, 0
-        else:
-            state.since_best += 1
+        return Measured(loss, {"eval_loss": loss, "eval_right_answers": sum(right) / len(right)})
 
     def _log_steps(self, *, always_noted: bool) -> None:
         """Log the means of the steps since the last entry."""

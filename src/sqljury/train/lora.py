@@ -7,7 +7,7 @@ get logits (``loss``), and the backward pass keeps little (``activations``).
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -42,22 +42,50 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
     ``DatasetError`` for a set that cannot be read or is for another part, and for a folder of another training;
     ``WeightsError`` and ``MissingExtraError`` as ``gguf_base.load``.
     """
-    gguf_base.require_libraries()
     with locked_folder(out):
-        known = examples.read(data)
-        examples.check_kind(known, settings.part, data)
-        facts = {
-            **asdict(settings),
-            "data": str(data),
-            "data_sha256": sha256_of(data),
-            "base_sha256": gguf_base.digest(settings.base_model),
-            "start_sha256": sha256_of(start.find(settings.start, settings.base_model)) if settings.start else "",
-        }
-        claim(out, facts)
-        if (out / card.JSON).is_file():
-            note(f"{out} has finished its training; its adapter is in {out / ADAPTER}")
-            return out / ADAPTER
-        return _train(known, out, settings, facts, note)
+        known, facts = begun(data, out, settings, {})
+        return finished_before(out, note) or _train(known, out, settings, facts, note)
+
+
+def begun(
+    data: Path, out: Path, settings: Settings, further: Mapping[str, Any]
+) -> tuple[list[TrainingExample], dict[str, Any]]:
+    """The examples in ``data``, and the facts of the training in the folder ``out``, which is claimed for it.
+
+    ``further`` are settings beside the usual ones. Raises as ``train``.
+    """
+    gguf_base.require_libraries()
+    known = examples.read(data)
+    examples.check_kind(known, settings.part, data)
+    facts = {
+        **asdict(settings),
+        **further,
+        "data": str(data),
+        "data_sha256": sha256_of(data),
+        "base_sha256": gguf_base.digest(settings.base_model),
+        "start_sha256": sha256_of(start.find(settings.start, settings.base_model)) if settings.start else "",
+    }
+    claim(out, facts)
+    return known, facts
+
+
+def finished_before(out: Path, note: Note) -> Path | None:
+    """The folder of the adapter of a training that has finished; None where it has not."""
+    if not (out / card.JSON).is_file():
+        return None
+    note(f"{out} has finished its training; its adapter is in {out / ADAPTER}")
+    return out / ADAPTER
+
+
+def finish(
+    out: Path, facts: Mapping[str, Any], counts: Mapping[str, int], device: torch.device, log: card.Log, note: Note
+) -> Path:
+    """Write the card of a training that has ended, remove its checkpoint, and return the folder of the adapter."""
+    card.write(out, facts, counts, device_name(device), log)
+    if card.results(log).get(card.KEPT) == 0:
+        note("no evaluation was better than the start: what is kept has learned nothing")
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    return out / ADAPTER
 
 
 def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, facts: dict[str, Any], note: Note) -> Path:
@@ -80,12 +108,7 @@ def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, fact
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
     loop = Loop(model, sets, out, settings, note)
     loop.run()
-    facts = {**facts, "held_out_by": by}
-    card.write(out, facts, counts, device_name(model.device), loop.progress.log)
-    if card.results(loop.progress.log).get(card.KEPT) == 0:
-        note("no evaluation was better than the start: what is kept has learned nothing")
-    (out / CHECKPOINT).unlink(missing_ok=True)
-    return out / ADAPTER
+    return finish(out, {**facts, "held_out_by": by}, counts, model.device, loop.progress.log, note)
 
 
 def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length: int = 0) -> tuple[TreeModel, Sets]:
@@ -99,7 +122,7 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length:
     from sqljury.train.tree_model import TreeModel
 
     updates = adapted(model, settings)
-    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(device()))
+    costs = memory.costs(model, updates, memory.budget(device(), settings.memory_gb))
     sides = Sides(*(_up_to(settings.max_length, side) for side in examples))
     forest = Forest(sides.training, settings.batch_size, settings.seed)
     longest = max((len(tree) for tree in forest.sequences(UNLIMITED)), default=0)
@@ -109,10 +132,7 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note, length:
         sides = Sides(*(_up_to(plan.length, side) for side in sides))
         forest = Forest(sides.training, settings.batch_size, settings.seed)
     held_out = Forest(sides.held_out, UNLIMITED, settings.seed)
-    note(
-        f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
-        "computed again"
-    )
+    note(plan.text(costs.layers))
     return TreeModel(model, updates, plan.checkpointed), Sets(
         forest.sequences(plan.length), held_out.sequences(plan.length), plan.length
     )

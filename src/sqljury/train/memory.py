@@ -30,6 +30,7 @@ import torch
 
 from sqljury.train import activations
 from sqljury.train.adapter import Adapter
+from sqljury.train.cache import head_width
 from sqljury.train.loss import CHUNK_BYTES
 
 GB: Final = 10**9
@@ -55,6 +56,13 @@ class Plan(NamedTuple):
 
     length: int
     checkpointed: int
+
+    def text(self, layers: int) -> str:
+        """The plan in words, of a model of so many layers."""
+        return (
+            f"sequences of at most {self.length:,} tokens; activations of {self.checkpointed} of {layers} layers are "
+            "computed again"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ def costs(model: Any, adapter: Adapter, budget: float) -> Costs:
     config = model.config
     first = next(iter(adapter.layers.values()))
     size = first.linear.weight.element_size()
-    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    width = head_width(config)
     queries, keys = config.num_attention_heads * width, config.num_key_value_heads * width
     kept = size * (4 * config.hidden_size + 3 * queries + 2 * (keys + config.intermediate_size))
     modules = list(model.modules())
@@ -119,8 +127,10 @@ def plan(costs: Costs, longest_example: int, longest: int, rows: Callable[[int],
     return min(plans)[1] if plans else Plan(costs.length(costs.layers), costs.layers)
 
 
-def budget(device: torch.device) -> float:
-    """Bytes that a training takes where none are given: most of a GPU, or up to 12 GB of the machine's memory."""
+def budget(device: torch.device, given: float = 0.0) -> float:
+    """Bytes that a training takes: ``given`` x 10^9, or most of a GPU, or up to 12 GB of the machine's memory."""
+    if given:
+        return given * GB
     if device.type == "cuda":
         return float(SHARE * torch.cuda.get_device_properties(device).total_memory)
     try:

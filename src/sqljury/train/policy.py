@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
 from sqljury.llm.engine import cores
-from sqljury.resources import locked_folder, sha256_of
-from sqljury.train import card, examples, gguf_base, start
+from sqljury.resources import locked_folder
+from sqljury.train import examples, gguf_base, lora
 from sqljury.train.examples import Encoded, TrainingExample
 from sqljury.train.rewards import GoldQuery, RewardProcesses
-from sqljury.train.settings import ADAPTER, CHECKPOINT, Settings, claim
+from sqljury.train.settings import Settings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -78,22 +78,11 @@ def train(
     questions with ``options.samples`` answers each. Continues, and raises, as ``lora.train``; ``DatasetError`` also for
     a database that is in none of the folders.
     """
-    gguf_base.require_libraries()
     with locked_folder(out):
-        known = examples.read(data)
-        examples.check_kind(known, "generator", data)
-        facts = {
-            **asdict(settings),
-            **{f"sampling_{name}": value for name, value in asdict(options).items()},
-            "data": str(data),
-            "data_sha256": sha256_of(data),
-            "base_sha256": gguf_base.digest(settings.base_model),
-            "start_sha256": sha256_of(start.find(settings.start, settings.base_model)) if settings.start else "",
-        }
-        claim(out, facts)
-        if (out / card.JSON).is_file():
-            note(f"{out} has finished its training; its adapter is in {out / ADAPTER}")
-            return out / ADAPTER
+        sampled = {f"sampling_{name}": value for name, value in asdict(options).items()}
+        known, facts = lora.begun(data, out, settings, sampled)
+        if adapter := lora.finished_before(out, note):
+            return adapter
         return _train(known, _files(known, folders, data), out, settings, options, facts, note)
 
 
@@ -106,9 +95,7 @@ def _train(
     facts: dict[str, Any],
     note: Note,
 ) -> Path:
-    import torch
-
-    from sqljury.train import lora, memory
+    from sqljury.train import memory
     from sqljury.train.policy_loop import PolicyLoop, PolicySets
 
     memory.keep_freed_memory()
@@ -137,23 +124,17 @@ def _train(
         loop.run()
     finally:
         processes.close()
-    card.write(out, {**facts, "held_out_by": sides.by}, counts, lora.device_name(model.device), loop.progress.log)
-    if card.results(loop.progress.log).get(card.KEPT) == 0:
-        note("no evaluation was better than the start: what is kept has learned nothing")
-    (out / CHECKPOINT).unlink(missing_ok=True)
-    if model.device.type == "cuda":
-        torch.cuda.empty_cache()
-    return out / ADAPTER
+    return lora.finish(out, {**facts, "held_out_by": sides.by}, counts, model.device, loop.progress.log, note)
 
 
 def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, int, float]:
     """``model`` with its adapter, the tokens of the longest sequence that it learns from in the memory it has, and the
     bytes for keys and values."""
-    from sqljury.train import lora, memory
+    from sqljury.train import memory
     from sqljury.train.tree_model import TreeModel
 
     updates = lora.adapted(model, settings)
-    budget = settings.memory_gb * memory.GB or memory.budget(lora.device())
+    budget = memory.budget(lora.device(), settings.memory_gb)
     costs = memory.costs(model, updates, budget)
     longest = max(settings.max_length, SEQUENCE_TOKENS)
     plan = memory.plan(costs, settings.max_length, longest, lambda length: longest - length)
@@ -161,10 +142,7 @@ def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, in
         raise DatasetError(
             f"no sequence of {settings.max_length} tokens fits the memory; raise --memory or lower --max-length"
         )
-    note(
-        f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
-        "computed again"
-    )
+    note(plan.text(costs.layers))
     free = min(CACHE_SHARE * budget, costs.free * memory.SLACK)
     return TreeModel(model, updates, plan.checkpointed), plan.length, free
 
@@ -188,15 +166,15 @@ def _questions(
 
 def _files(known: Iterable[TrainingExample], folders: Sequence[Path], data: Path) -> dict[str, str]:
     """The file of each database that the examples name."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for example in known:
         name = example.meta.get("db_id")
         if not isinstance(name, str) or not name or Path(name).name != name:
             raise DatasetError(f"{data}: an example names no database (db_id); make the set with `sqljury train data`")
-        if name in found:
+        if name in files:
             continue
         file = next((file for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()), None)
         if file is None:
             raise DatasetError(f"{data}: the database {name!r} is in none of the folders of --db-dir")
-        found[name] = str(file.resolve())
-    return found
+        files[name] = str(file.resolve())
+    return files

@@ -15,11 +15,11 @@ from sqljury.llm.base import derive_seed
 from sqljury.llm.replies import extract_sql
 from sqljury.resources import must_write, write_whole
 from sqljury.train import sampling
-from sqljury.train.loop import Learned, Loop, Note, Progress, Sets
+from sqljury.train.loop import Learned, Loop, Measured, Note, Progress, Sets
 from sqljury.train.policy import Group, PolicyQuestion
 from sqljury.train.rewards import RIGHT, RewardProcesses
 from sqljury.train.sampling import SamplingOptions
-from sqljury.train.settings import ADAPTER, Settings
+from sqljury.train.settings import Settings
 from sqljury.train.tree import Forest
 from sqljury.train.tree_model import TreeModel
 
@@ -95,32 +95,28 @@ class PolicyLoop(Loop):
         started = time.monotonic()
         questions = [self._asked.training[index] for index in indexes]
         groups = self._groups(questions, self._options)
-        learned = [example for group in groups for example in group.learned()]
-        forest = Forest(learned, EXAMPLES, self._settings.seed)
-        trees = forest.sequences(self._asked.length) if learned else []
+        decided = [learned for group in groups if (learned := group.learned())]
+        forest = Forest([example for learned in decided for example in learned], EXAMPLES, self._settings.seed)
+        trees = forest.sequences(self._asked.length) if decided else []
         rewards = [reward for group in groups for reward in group.rewards]
         tokens = sum(len(answer) for group in groups for answer in group.answers)
         figures = {
             "reward": sum(rewards) / len(rewards),
             "right": sum(reward == RIGHT for reward in rewards) / len(rewards),
-            "undecided": sum(not group.learned() for group in groups) / len(groups),
+            "undecided": 1 - len(decided) / len(groups),
             "answer_length": tokens / len(rewards),
             "writing_seconds": round(time.monotonic() - started, 2),
         }
         return Learned(trees, 1 / max(1, tokens), figures)
 
-    def _evaluate(self) -> None:
-        """Answer the held-out questions; keep the adapter if it is the best so far, or if there are none."""
+    def _measured(self) -> Measured | None:
+        """The share of held-out questions that are answered wrong."""
         if not self._asked.held_out:
-            self._model.adapter.save(self._out / ADAPTER)
-            self.progress.evaluated = self.progress.step
-            return
-        started = time.monotonic()
+            return None
         greedy = replace(self._options, samples=1, temperature=0.0)
         groups = self._groups(self._asked.held_out, greedy, held_out=True)
         wrong = sum(group.rewards[0] != RIGHT for group in groups) / len(groups)
-        self._keep_if_best(wrong)
-        self._shown({"eval_wrong": wrong, "eval_seconds": round(time.monotonic() - started, 1)})
+        return Measured(wrong, {"eval_wrong": wrong})
 
     def _groups(
         self, questions: Sequence[PolicyQuestion], options: SamplingOptions, *, held_out: bool = False
@@ -135,8 +131,8 @@ class PolicyLoop(Loop):
         ]
         rewards = self._processes.rewards(list(zip((question.gold for question in questions), texts, strict=True)))
         entries = [
-            {"step": self.progress.step, "held_out": held_out, "id": question.id, "queries": queries, "rewards": found}
-            for question, queries, found in zip(questions, texts, rewards, strict=True)
+            {"step": self.progress.step, "held_out": held_out, "id": question.id, "queries": queries, "rewards": graded}
+            for question, queries, graded in zip(questions, texts, rewards, strict=True)
         ]
         self._store(entries)
         return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]

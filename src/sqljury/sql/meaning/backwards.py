@@ -30,23 +30,29 @@ def forward_durations(tree: exp.Query, asked: Asked) -> Change | None:
     text = asked.question.whole
     if asked.dialect != "sqlite" or not _ASKED.search(text) or _SIGNED.search(text):
         return None
-    backwards = [node for node in tree.find_all(exp.Sub) if _is_backwards(node, asked)]
-    for node in backwards:
+    differences = [node for node in tree.find_all(exp.Sub) if _is_of_times(node)]
+    # Averages are shown and sorted by: the same difference is looked up once.
+    backwards = {node for node in set(differences) if _is_below_zero(node, asked)}
+    turned = [node for node in differences if node in backwards]
+    for node in turned:
         start, end = node.this, node.expression
         node.set("this", end)
         node.set("expression", start)
-    return Change("a duration was computed from its end to its beginning") if backwards else None
+    return Change("a duration was computed from its end to its beginning") if turned else None
 
 
-def _is_backwards(node: exp.Sub, asked: Asked) -> bool:
-    """Whether a difference of two times of one table is below zero in its rows, and nowhere above."""
+def _is_of_times(node: exp.Sub) -> bool:
+    """Whether an expression subtracts a time from another, and is not compared with a number below zero."""
     sides = (node.this, node.expression)
     if not all(is_julian(side) and isinstance(side.expressions[0], exp.Column) for side in sides):
         return False
-    compared = node.find_ancestor(exp.Predicate, exp.Select)
-    if isinstance(compared, exp.Predicate) and compared.find(exp.Neg):
-        return False
-    columns = [side.expressions[0] for side in sides]
+    comparison = node.find_ancestor(exp.Predicate, exp.Select)
+    return not (isinstance(comparison, exp.Predicate) and comparison.find(exp.Neg))
+
+
+def _is_below_zero(node: exp.Sub, asked: Asked) -> bool:
+    """Whether the difference of two columns of one table is below zero in its rows, and nowhere above."""
+    columns = [side.expressions[0] for side in (node.this, node.expression)]
     first, second = (owner(column, asked.schema) for column in columns)
     if first is None or first != second:
         return False
@@ -54,8 +60,8 @@ def _is_backwards(node: exp.Sub, asked: Asked) -> bool:
     difference = exp.Sub(this=bare[0], expression=bare[1]).as_("difference")
     rows = exp.select(difference).from_(table_node(first[1], asked.dialect)).limit(_ROWS)
     probe = exp.select("MIN(difference)", "MAX(difference)").from_(rows.subquery("differences"))
-    found = asked.data.rows(probe.sql(dialect=asked.dialect))
-    if not found or len(found[0]) != 2 or not all(isinstance(value, int | float) for value in found[0]):
+    ends = asked.data.rows(probe.sql(dialect=asked.dialect))
+    if not ends or len(ends[0]) != 2 or not all(isinstance(value, int | float) for value in ends[0]):
         return False
-    least, most = found[0]
+    least, most = ends[0]
     return bool(least < 0 and most <= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -19,7 +20,7 @@ def conditions_of_rows(tree: exp.Query, asked: Asked) -> Change | None:
         if having is None or group is None:
             continue
         names = {item.alias.lower() for item in select.selects if item.alias}
-        parts = list(having.this.flatten()) if isinstance(having.this, exp.And) else [having.this]
+        parts = outer_conjuncts(having)
         rows = [part for part in parts if _is_of_rows(part, names, group.expressions, asked)]
         if not rows:
             continue

@@ -30,7 +30,7 @@ def mentioned(tree: exp.Query, asked: Asked) -> Change | None:
     The column holds a few different texts, the query compares it with one of them alone, of whose words the question
     has none, and the question says exactly one of the others, without a negation beside it.
     """
-    said = _TOKEN.findall(asked.question.whole.lower())
+    question = _TOKEN.findall(asked.question.whole.lower())
     changed = False
     for node, column, other in compared(tree, exp.EQ):
         known = held(column, asked.schema)
@@ -38,43 +38,43 @@ def mentioned(tree: exp.Query, asked: Asked) -> Change | None:
             continue
         if not holds_kinds(known, asked) or _is_used_again(tree, column, node) or node.find_ancestor(exp.Not, exp.Case):
             continue
-        value = _said_instead(other.name, known, asked, said)
+        value = _said_instead(other.name, known, asked, question)
         if value is not None:
             other.replace(exp.Literal.string(value))
             changed = True
     return Change("the question says another value of the column") if changed else None
 
 
-def _said_instead(text: str, known: Held, asked: Asked, said: list[str]) -> str | None:
+def _said_instead(text: str, known: Held, asked: Asked, question: list[str]) -> str | None:
     """The one other value of the column that the question says; None where it says words of ``text`` itself."""
     values = asked.data.values(known.table, known.column.name)
-    if text not in values or _place(text, said) is not None:
+    if text not in values or _place(text, question) is not None:
         return None
-    others = [value for value in values if value != text and _is_said(value, said)]
+    others = [value for value in values if value != text and _is_said(value, question)]
     if len(others) != 1:
         return None
-    own = {*_TOKEN.findall(text.lower())} - {*_TOKEN.findall(others[0].lower())}
-    return None if _stems(own) & _stems(said) else others[0]
+    differing = {*_TOKEN.findall(text.lower())} - {*_TOKEN.findall(others[0].lower())}
+    return None if _stems(differing) & _stems(question) else others[0]
 
 
 def _stems(tokens: Iterable[str]) -> set[str]:
     return {token[:4] for token in tokens if len(token) > 3}
 
 
-def _is_said(value: str, said: Sequence[str]) -> bool:
+def _is_said(value: str, question: Sequence[str]) -> bool:
     """Whether the question says all words of a value in a row, without a negation near them."""
     tokens = _TOKEN.findall(value.lower())
-    place = _place(value, said)
+    place = _place(value, question)
     if place is None or len("".join(tokens)) < _LONG or not any(map(str.isalpha, tokens)):
         return False
-    return not _NOT & {*said[max(0, place - _NEAR) : place], *said[place + len(tokens) :][:_NEAR]}
+    return not _NOT & {*question[max(0, place - _NEAR) : place], *question[place + len(tokens) :][:_NEAR]}
 
 
-def _place(value: str, said: Sequence[str]) -> int | None:
+def _place(value: str, question: Sequence[str]) -> int | None:
     """Where the question says the words of a value in a row."""
     tokens = _TOKEN.findall(value.lower())
-    places = range(len(said) - len(tokens) + 1) if tokens else ()
-    return next((start for start in places if said[start : start + len(tokens)] == tokens), None)
+    places = range(len(question) - len(tokens) + 1) if tokens else ()
+    return next((start for start in places if question[start : start + len(tokens)] == tokens), None)
 
 
 def _is_used_again(tree: exp.Query, column: exp.Column, node: exp.Expr) -> bool:

@@ -111,7 +111,7 @@ def _is_hundred(node: exp.Expr) -> bool:
 
 
 class _Euros(Amounts):
-    """Whether an expression is an amount that is not in cents, since some of its values are no whole numbers."""
+    """Whether an expression is an amount whose columns hold fractions, so that it is not in cents."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
