@@ -45,5 +45,6 @@ def test_blocks_give_what_a_mask_gives(kv_heads: int) -> None:
     torch.testing.assert_close(output, expected)
     masked, _ = attention._attend(None, query, key, value, None, tree=sequence, visible=hidden, scaling=0.3)
     torch.testing.assert_close(masked.transpose(1, 2), expected)
+    # Seldom, on a busy machine, torch's own kernels differ by 8e-5 here; a block left out makes a difference above 0.1.
     for one, other in zip(gradients, torch.autograd.grad((expected * weights).sum(), inputs), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(one, other, atol=1e-3, rtol=1e-3)
