@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +91,28 @@ def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(
     assert gold_questions([train_run], None, [loud]) == left
     monkeypatch.setattr("sqljury.stages.select.sketch.WIDE", 0)
     assert gold_questions([train_run], None, []) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [
+        ({"databases": "{0}"}, lambda names: {names[0]}),
+        ({"databases": "{0},{1}", "without": "{1}"}, lambda names: {names[0]}),
+        ({"without": "{0}"}, lambda names: set(names[1:])),
+        ({"databases": "gone.txt"}, set),  # the file is not there any more: those that the run has answered
+    ],
+)
+def test_gold_is_of_the_databases_that_the_run_was_limited_to(
+    train_run: Path, tmp_path: Path, limits: dict[str, str], kept: Callable[[list[str]], set[str]]
+) -> None:
+    """So a database that was left out to measure on stays unknown to the sketch."""
+    names = sorted({one.database for one in gold_questions([train_run], None, [])})
+    run = Path(shutil.copytree(train_run, tmp_path / "limited"))
+    described = json.loads((run / "run.json").read_text())
+    described["dataset"] |= {key: text.format(*names) for key, text in limits.items()}
+    (run / "run.json").write_text(json.dumps(described))
+    assert {one.database for one in gold_questions([run], None, [])} == kept(names)
+    assert {one.database for one in gold_questions([train_run], None, [], names[1].__eq__)} == {names[1]}
 
 
 def test_a_judge_has_the_sketch_of_its_split(train_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

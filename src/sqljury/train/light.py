@@ -103,7 +103,7 @@ def train_from_runs(
         )
     judged = stored_scores(runs, scores)
     replayed = replay_all(runs, data, evaluation, processes, judged, within=within)
-    gold = sketch_training.gold_questions(runs, data, evaluation)
+    gold = sketch_training.gold_questions(runs, data, evaluation, within)
     sketches = sketch_training.cross_fit(gold, seed)
     questions = [_rated(question, sketches.get(question.db_id.casefold())) for question in replayed]
     asked = [SetQuestion(question.id, question.db_id, question.text) for question in questions]

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from sqljury.bench.stored import question_of
 from sqljury.datasets import benchmarks
 from sqljury.datasets.spider import Example
+from sqljury.datasets.subset import Within, every_database, subset
 from sqljury.db.connect import connect
-from sqljury.engines.databases import of_run
+from sqljury.engines.databases import Databases, of_run
 from sqljury.errors import DatabaseError
 from sqljury.evaluation import run_folder
 from sqljury.keys import known_schema
@@ -56,19 +57,21 @@ class GoldQuestion:
     schema: Schema
 
 
-def gold_questions(runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example]) -> list[GoldQuestion]:
+def gold_questions(
+    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], within: Within = every_database
+) -> list[GoldQuestion]:
     """The questions of the splits that the runs were on, with their parsed gold queries.
 
-    Left out are those on databases of ``evaluation``, on wide databases and on ones that cannot be used, and those
-    whose gold query cannot be parsed. ``data`` is the dataset's folder if it has moved. Raises what the reader of the
-    dataset raises.
+    Left out are those on databases of ``evaluation``, not ``within`` or left out of the run, on wide databases and on
+    ones that cannot be used, and those whose gold query cannot be parsed. ``data`` is the dataset's folder if it has
+    moved. Raises what the reader of the dataset raises.
     """
     held_out = {example.db_id.casefold() for example in evaluation}
     examples = {
         (Path(example.database).resolve(), example.question.whole): example
         for run in runs
         for example in split_of(run, data or run_folder.data_of(run))
-        if example.db_id.casefold() not in held_out
+        if example.db_id.casefold() not in held_out and within(example.db_id)
     }
     schemas: dict[Path, Schema | None] = {}
     questions = []
@@ -84,28 +87,36 @@ def gold_questions(runs: Sequence[Path], data: Path | None, evaluation: Sequence
 
 
 def split_of(run: Path, folder: Path) -> list[Example]:
-    """All questions of the split that a run was on, whose databases need not be there; ``folder`` is the dataset's.
+    """All questions of the split that a run was on, on the databases that it was limited to.
 
-    Of a file of questions that is gone or has changed, and of an unknown dataset, those that the run has answered.
-    Raises what the reader of the dataset raises.
+    The databases need not be there; ``folder`` is the dataset's. Of a file of questions that is gone or has changed, of
+    an unknown dataset, and where the file that named the databases is gone, those that the run has answered. Raises
+    what the reader of the dataset raises.
     """
     described = run_folder.described(run)
     dataset: Mapping[str, Any] = described["dataset"]
-    kind, split = dataset.get("name"), dataset.get("split")
+    kind = dataset.get("name")
     if kind == "project":
         return list(load_project(folder).benchmark()[0].examples)
     databases = of_run(described, folder, run)
-    if kind == "jsonl" and Path(file := str(dataset.get("file", ""))).is_file():
-        found = benchmarks.load(Path(file), "jsonl", databases=databases.files, there=False)
-        if found.digest == dataset.get("questions"):
-            return list(found.examples)
-    elif kind in get_args(benchmarks.Kind) and kind != "jsonl" and split:
-        return list(benchmarks.load(folder, kind, str(split), there=False).examples)
-    records = run_folder.records(run)
-    return [
+    limited = subset(str(dataset.get("databases", "")), str(dataset.get("without", "")))
+    found = [example for example in _whole_split(dataset, folder, databases) if limited(example.db_id)]
+    return found or [
         Example(record["id"], question_of(record), record["gold"], record["db_id"], databases.file(record["db_id"]))
-        for record in records
+        for record in run_folder.records(run)
     ]
+
+
+def _whole_split(dataset: Mapping[str, Any], folder: Path, databases: Databases) -> Sequence[Example]:
+    """The questions of a run's split; none where they cannot be had any more."""
+    kind, split = dataset.get("name"), dataset.get("split")
+    if kind == "jsonl" and Path(file := str(dataset.get("file", ""))).is_file():
+        loaded = benchmarks.load(Path(file), "jsonl", databases=databases.files, there=False)
+        if loaded.digest == dataset.get("questions"):
+            return loaded.examples
+    elif kind in get_args(benchmarks.Kind) and kind != "jsonl" and split:
+        return benchmarks.load(folder, kind, str(split), there=False).examples
+    return ()
 
 
 def _schema(database: Path) -> Schema | None:
