@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -324,6 +325,9 @@ def test_what_cannot_be_trained_on_is_refused(
 ) -> None:
     with pytest.raises(DatasetError, match="the database 'dogs' is in none of the folders of --db-dir"):
         policy.train(data, databases[:1], tmp_path / "a", SETTINGS, options(), print)
+    twice = [*databases, Path(shutil.copytree(databases[0], tmp_path / "copy"))]
+    with pytest.raises(DatasetError, match="the database 'cats' is in two folders of --db-dir; rename one"):
+        policy.train(data, twice, tmp_path / "a", SETTINGS, options(), print)
     for name in (None, "", "../one/cats", 7):
         file = tmp_path / "set-of-another.jsonl"
         file.write_text(line("many cats", db_id=name))

@@ -46,14 +46,14 @@ def examples() -> list[Encoded]:
     return [*known, known[4]]
 
 
-def separately(model: Any, known: list[Encoded]) -> Any:
+def separately(model: Any, known: list[Encoded], temperature: float = 1.0) -> Any:
     """The summed loss of examples, a sequence each, by the model of ``transformers`` as it is."""
     import torch
     from torch.nn.functional import cross_entropy
 
     losses = []
     for ids, mask, _ in known:
-        logits = model(torch.tensor([ids])).logits[0, :-1]
+        logits = model(torch.tensor([ids])).logits[0, :-1] / temperature
         learned = torch.tensor(mask[1:], dtype=torch.bool)
         losses.append(cross_entropy(logits[learned], torch.tensor(ids[1:])[learned], reduction="sum"))
     return torch.stack(losses).sum()
@@ -74,10 +74,17 @@ def with_updates(model: Any, dropout: float = 0.0, modules: str = "all-linear") 
 
 
 @pytest.mark.parametrize(
-    ("kind", "checkpointed", "modules"),
-    [("Qwen2", 0, "all-linear"), ("Qwen2", 2, "attention"), ("Llama", 0, "all-linear"), ("Qwen3", 3, "all-linear")],
+    ("kind", "checkpointed", "modules", "temperature"),
+    [
+        ("Qwen2", 0, "all-linear", 1.0),
+        ("Qwen2", 2, "attention", 0.5),
+        ("Llama", 0, "all-linear", 1.0),
+        ("Qwen3", 3, "all-linear", 1.5),
+    ],
 )
-def test_losses_and_gradients_are_those_of_separate_sequences(kind: str, checkpointed: int, modules: str) -> None:
+def test_losses_and_gradients_are_those_of_separate_sequences(
+    kind: str, checkpointed: int, modules: str, temperature: float
+) -> None:
     import torch
 
     from sqljury.train.tree_model import TreeModel
@@ -91,9 +98,9 @@ def test_losses_and_gradients_are_those_of_separate_sequences(kind: str, checkpo
     assert sum(map(len, trees)) < sum(len(one.ids) for one in known) / 2
 
     tokens = sum(sum(one.mask) for one in known)
-    expected = separately(plain, known) / tokens
+    expected = separately(plain, known, temperature) / tokens
     expected.backward()
-    model = TreeModel(ours, adapter, checkpointed)
+    model = TreeModel(ours, adapter, checkpointed, temperature)
     loss = sum(model.learn(tree, 1 / tokens).loss for tree in trees)
     assert loss == pytest.approx(expected.item(), rel=1e-5)
     assert loss * tokens == pytest.approx(sum(model.measure(tree).loss for tree in trees), rel=1e-5)

@@ -76,7 +76,7 @@ def train(
 
     The databases are SQLite files in ``folders``, ``FOLDER/NAME/NAME.sqlite``. A step takes ``settings.batch_size``
     questions with ``options.samples`` answers each. Continues, and raises, as ``lora.train``; ``DatasetError`` also for
-    a database that is in none of the folders.
+    a database that is in none of the folders, or in two.
     """
     with locked_folder(out):
         sampled = {f"sampling_{name}": value for name, value in asdict(options).items()}
@@ -115,7 +115,7 @@ def _train(
     }
     if not training:
         raise DatasetError(f"{facts['data']}: every prompt is too long; raise --max-length")
-    model, length, free = _prepared(base.model, settings, note)
+    model, length, free = _prepared(base.model, settings, options.temperature, note)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
     processes = RewardProcesses(min(PROCESSES, max(1, cores() - 1)))
     try:
@@ -127,8 +127,8 @@ def _train(
     return lora.finish(out, {**facts, "held_out_by": sides.by}, counts, model.device, loop.progress.log, note)
 
 
-def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, int, float]:
-    """``model`` with its adapter, the tokens of the longest sequence that it learns from in the memory it has, and the
+def _prepared(model: Any, settings: Settings, temperature: float, note: Note) -> tuple[TreeModel, int, float]:
+    """``model`` with its adapter at a ``temperature``, the tokens of the longest sequence that fits the memory, and the
     bytes for keys and values."""
     from sqljury.train import memory
     from sqljury.train.tree_model import TreeModel
@@ -144,7 +144,7 @@ def _prepared(model: Any, settings: Settings, note: Note) -> tuple[TreeModel, in
         )
     note(plan.text(costs.layers))
     free = min(CACHE_SHARE * budget, costs.free * memory.SLACK)
-    return TreeModel(model, updates, plan.checkpointed), plan.length, free
+    return TreeModel(model, updates, plan.checkpointed, temperature), plan.length, free
 
 
 def _questions(
@@ -173,8 +173,13 @@ def _files(known: Iterable[TrainingExample], folders: Sequence[Path], data: Path
             raise DatasetError(f"{data}: an example names no database (db_id); make the set with `sqljury train data`")
         if name in files:
             continue
-        file = next((file for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()), None)
-        if file is None:
+        found = {file.resolve() for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()}
+        if not found:
             raise DatasetError(f"{data}: the database {name!r} is in none of the folders of --db-dir")
-        files[name] = str(file.resolve())
+        if len(found) > 1:
+            raise DatasetError(
+                f"{data}: the database {name!r} is in two folders of --db-dir; rename one, or leave it out"
+            )
+        [file] = found
+        files[name] = str(file)
     return files

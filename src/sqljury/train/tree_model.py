@@ -17,10 +17,14 @@ from sqljury.train.tree import TreeSequence
 class TreeModel:
     """A model of ``transformers`` that attends by trees and keeps few activations."""
 
-    def __init__(self, model: Any, adapter: Adapter, checkpointed: int = 0) -> None:
-        """Change ``model``, whose activations of the first ``checkpointed`` layers are computed again."""
+    def __init__(self, model: Any, adapter: Adapter, checkpointed: int = 0, temperature: float = 1.0) -> None:
+        """Change ``model``, whose activations of the first ``checkpointed`` layers are computed again.
+
+        Its probabilities are those at ``temperature``, at which the answers that it learns from were drawn.
+        """
         self.model = model
         self.adapter = adapter
+        self._temperature = temperature
         attention.use(model)
         activations.economise(model)
         for layer in model.get_decoder().layers[:checkpointed]:
@@ -60,7 +64,7 @@ class TreeModel:
         return self.model.get_output_embeddings()
 
     def _hidden(self, tree: TreeSequence) -> torch.Tensor:
-        """(predictions, width): hidden states of the rows that predict."""
+        """(predictions, width): hidden states of the rows that predict, divided by the temperature as logits are."""
         ids, positions = (torch.tensor([one], device=self.device) for one in (tree.ids, tree.positions))
         visible = None if self.device.type == "cpu" else attention.mask(tree, self.device)
         decoder = self.model.get_decoder()
@@ -68,7 +72,7 @@ class TreeModel:
         selected: torch.Tensor = output.last_hidden_state[
             0, torch.tensor(tree.rows, dtype=torch.long, device=self.device)
         ]
-        return selected
+        return selected / self._temperature
 
     def _targets(self, tree: TreeSequence, scale: float) -> Targets:
         weights = torch.tensor(tree.weights, device=self.device) * scale
