@@ -7,11 +7,13 @@ import io
 import json
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from sqljury.cli import candidate_tables, show, terminal
 from sqljury.types import Answer, Candidate, Choice, Comparison, Cost, Fix, Question, Result
+from sqljury.types.candidate import FixedBy
 
 NASTY = "be\x1b[31mar\n\t[/x] :dog:\u202e\x9b31m"
 SQL = "SELECT 'a\x1b[2J'\nFROM \"t [/x]\" -- \u202e"
@@ -166,6 +168,13 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_choice_is_explained(capsys: pytest.CaptureFixture[str], choice: Choice, said: str) -> None:
     candidate_tables.evidence(ANSWER.candidates, None, choice=choice)
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("by", get_args(FixedBy))
+def test_each_kind_of_repair_is_explained(capsys: pytest.CaptureFixture[str], by: FixedBy) -> None:
+    one = Candidate("SELECT 2", "direct", -1.0, RESULT, 0, (Fix("SELECT 1", "it was wrong", by),))
+    candidate_tables.evidence((one,), None)
+    assert " after: it was wrong\n" in capsys.readouterr().out
 
 
 def test_a_refined_answer_says_so(capsys: pytest.CaptureFixture[str]) -> None:

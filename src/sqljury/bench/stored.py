@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, get_args
 
 from sqljury import recipes
 from sqljury.engines.databases import of_run
@@ -19,6 +19,7 @@ from sqljury.parallel.crew import Crew
 from sqljury.recipes import Recipe
 from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question
+from sqljury.types.candidate import FixedBy
 
 WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
@@ -238,7 +239,7 @@ def _comparison(value: Any) -> Comparison:
 
 def fixes_of(candidate: Record) -> tuple[Fix, ...]:
     """The repairs of a stored candidate, of those who make any."""
-    known = get_args(get_type_hints(Fix)["by"])
+    known = get_args(FixedBy)
     return tuple(
         Fix(fix["before"], str(fix.get("reason", "")), fix["by"]) for fix in candidate["fixes"] if fix["by"] in known
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqljury.cli import terminal
 from sqljury.cli.terminal import text
 from sqljury.types import Candidate, Cell, Choice, Cost, Result, serialize
+from sqljury.types.candidate import FixedBy
 
 
 def evidence(
@@ -91,11 +93,12 @@ def _steps(steps: Sequence[tuple[str, Cost]], *, stderr: bool) -> None:
     terminal.show("", table, stderr=stderr)
 
 
-_REPAIRS = {
+_REPAIRS: Final[Mapping[FixedBy, str]] = {
     "schema": "names bound to the schema",
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
     "meaning": "rewritten as the question means it",
+    "instructions": "rewritten to follow the instructions",
     "model": "rewritten by the model",
     "tests": "rewritten by the model",
 }

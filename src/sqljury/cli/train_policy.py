@@ -55,7 +55,9 @@ class PolicyOptions:
     target_modules: Modules = TargetModules.ALL_LINEAR
     questions: Annotated[int, typer.Option(min=1, help="Questions per step.")] = 16
     samples: Annotated[int, typer.Option(min=2, help="Queries that are written for each question of a step.")] = 8
-    temperature: Annotated[float, typer.Option(min=0.01, max=2, help="The temperature they are written with.")] = 1.0
+    temperature: Annotated[
+        float, typer.Option(min=0.01, max=2, help="The temperature that they are written at, and learned from.")
+    ] = 1.0
     answer_tokens: Annotated[int, typer.Option(min=8, help="Tokens of the longest query; longer ones are wrong.")] = 160
     epochs: Annotated[float, typer.Option(min=0.01, help="Passes over the questions.")] = 1.0
     max_steps: MaxSteps = -1

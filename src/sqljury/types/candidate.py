@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from sqljury.types.result import Result
 
+FixedBy = Literal["schema", "dialect", "values", "meaning", "instructions", "model", "tests"]
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -22,7 +24,7 @@ class Fix:
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "values", "meaning", "instructions", "model", "tests"]
+    by: FixedBy
 
 
 DIGITS: Final = 9
