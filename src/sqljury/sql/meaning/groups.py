@@ -8,10 +8,10 @@ from sqljury.language import cues
 from sqljury.language.alike import pieces
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.grouping import bare_outputs, of_groups
-from sqljury.sql.meaning.base import TITLES, Asked, Change, held, is_met
+from sqljury.sql.meaning.base import TITLES, Asked, Change, ends, held, is_met
 from sqljury.sql.meaning.best import top_ranked
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier
+from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import ordinal, outside_queries, resolved
 
 
@@ -125,7 +125,7 @@ def first_of_each(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     if any(tree.args.get(part) for part in ("distinct", "offset", "with_")) or tree.find(exp.Window) is not None:
         return None
-    if group is not None and (each not in group.expressions or len(group.expressions) < 2):
+    if (group is not None and each not in group.expressions) or not _has_several(tree, each, asked):
         return None  # one row for each already, of which the query takes the first
     ranked_by = order.expressions[0].copy()
     ranked_by.set("this", resolved(ordinal(ranked_by.this, tree), tree, ()).copy())
@@ -145,6 +145,43 @@ def _is_each(column: exp.Column, asked: Asked) -> bool:
     named, table = pieces(known.column.name), pieces(known.table.name)
     titled = bool(named) and named[-1] in TITLES
     return named == wanted or (titled and (named[:-1] == wanted or table[-len(wanted) :] == wanted))
+
+
+def _has_several(tree: exp.Select, each: exp.Column, asked: Asked) -> bool:
+    """Whether the query may have several rows for one region: it groups by more, or a region has several rows.
+
+    ``GROUP BY regions.id, regions.name`` has one row for each region, as has the table of regions itself.
+    """
+    wanted, owned = pieces(cues.for_each(asked.question.text)), owner(each, asked.schema)
+    group = tree.args.get("group")
+    keys: Sequence[exp.Expr] = [] if group is None else group.expressions
+    keys = [key for key in keys if not isinstance(key, exp.Column) or pieces(key.name)[: len(wanted)] != wanted]
+    if owned is None or pieces(owned[1].name)[-len(wanted) :] != wanted:  # a column of other rows
+        return bool(keys) or group is None
+    aliases, columns = _fixed(tree, owned[0], asked)
+    if group is None:
+        return not {*tables_of(tree, asked.schema)} <= aliases
+    for key in keys:
+        place = owner(key, asked.schema) if isinstance(key, exp.Column) else None
+        if place is None or (place[0] not in aliases and (place[0], key.name.lower()) not in columns):
+            return True
+    return False
+
+
+def _fixed(tree: exp.Select, alias: str, asked: Asked) -> tuple[set[str], set[tuple[str, str]]]:
+    """What has one value for a row of a table: the aliases that it refers to, itself too, and columns by alias."""
+    conditions = [part for join in tree.args.get("joins") or () for part in conjuncts(join.args.get("on"))]
+    pairs = [pair for pair in (ends(part, asked.schema) for part in conditions) if pair is not None]
+    pairs += [pair[::-1] for pair in pairs]
+    aliases, before = {alias}, 0
+    while len(aliases) > before:
+        before = len(aliases)
+        aliases |= {
+            there.alias
+            for here, there in pairs
+            if here.alias in aliases and [name.lower() for name in there.table.row_key] == [there.name]
+        }
+    return aliases, {(there.alias, there.name) for here, there in pairs if here.alias in aliases}
 
 
 def counted_sets(tree: exp.Query, _asked: Asked) -> Change | None:

@@ -76,7 +76,7 @@ def _self_joins(tree: exp.Query, asked: Asked) -> Iterator[tuple[exp.Select, exp
 def _compares(select: exp.Select, join: exp.Join, here: str, there: str) -> bool:
     """Whether a condition or an output takes both rows, or the same column is asked of each, or one chooses the other.
 
-    One chooses the other where all conditions are on it, and only the other is shown: "orders that contain a laptop".
+    One chooses the other where it has a condition, and only the other is shown: "orders that contain a laptop".
     """
     asked_of: dict[str, set[str]] = {here: set(), there: set()}
     joins = [other.args.get("on") for other in select.args["joins"] if other is not join]
@@ -91,8 +91,9 @@ def _compares(select: exp.Select, join: exp.Join, here: str, there: str) -> bool
         return True
     group = select.args.get("group")
     shown = {_alias(column) for part in (*select.selects, group) if part for column in part.find_all(exp.Column)}
+    shown &= {*asked_of}
     chosen = {_alias(column) for part in conjuncts(select.args.get("where")) for column in part.find_all(exp.Column)}
-    return shown & {*asked_of} in ({here}, {there}) and chosen & {*asked_of} == {*asked_of} - shown
+    return len(shown) == 1 and bool((chosen & {*asked_of}) - shown)
 
 
 def _rename(select: exp.Select, there: exp.Column, here: exp.Column) -> None:
