@@ -225,6 +225,16 @@ def counted(question: str) -> list[str]:
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
 
+_LOSSES: Final = _words(
+    r"loss(?:es)?|drops?|dips?|declines?|decreases?|falls?|deficits?|reductions?|shortfalls?|slumps?"
+)
+
+
+def speaks_of_losses(question: str) -> bool:
+    """Whether the question is about what goes down, which may be stored as numbers below zero."""
+    return bool(_LOSSES.search(question))
+
+
 def extreme(question: str) -> bool:
     """Whether the rows with the greatest or smallest of something are asked for."""
     return bool(_EXTREME.search(question))
@@ -276,12 +286,14 @@ _BELOW: Final = (
     r"\bwork(?:s|ed|ing)? (?:directly )?(?:under|below) {}",
     rf"\bwhose (?:direct |line )?(?:{_BOSS}) (?:is|was|are) (?:called |named )?{{}}",
     r"\b(?:subordinates|direct reports|reports|staff|team) of {}",
-    r"{}'s? (?:subordinates|direct reports|reports|staff|team)\b",
+    rf"{{}}'s? (?:subordinates|direct reports|reports|staff|team)\b(?!(?:'s)? (?:{_BOSS})\b)",
 )
 _ABOVE: Final = (
-    r"\b(?:manages?|managed|supervises?|supervised|leads?|led|oversees|heads) {}",
-    rf"\b(?:{_BOSS}) of {{}}",
+    r"\b(?:manages?|managed|supervises?|supervised|leads?|led|oversees|heads) (?:the \w+ of )?{}",
+    rf"\b(?:{_BOSS}) of (?:the \w+ of )?{{}}",
     rf"{{}}'s? (?:direct |line )?(?:{_BOSS})\b",
+    r"{}'s? (?:team|staff|group)(?:'s)? (?:manager|supervisor|boss|superior|lead|leader|head)\b",
+    r"\bin charge of (?:the \w+ of )?{}",
     r"\b(?:does|did) {} (?:directly )?report (?:directly )?(?:in)?to\b",
     r"\b{} reports? (?:directly )?(?:in)?to\b",
 )

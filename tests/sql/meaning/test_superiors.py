@@ -26,6 +26,8 @@ ABOVE, BELOW = FROM.format("a.id = b.supervisor_id"), FROM.format("a.supervisor_
         ("Who supervises Bea Thorne?", ["Ada Pitt"]),
         ("What is the name of Bea Thorne's supervisor?", ["Ada Pitt"]),
         ("Who does Bea Thorne report to?", ["Ada Pitt"]),
+        ("Who is Bea Thorne's team lead?", ["Ada Pitt"]),
+        ("Who is on Bea Thorne's team?", ["Cid Moss", "Dan Reed"]),
     ],
 )
 def test_rows_are_joined_as_the_question_says(answered: Answered, question: str, names: list[str], sql: str) -> None:
@@ -42,6 +44,12 @@ def test_rows_are_joined_as_the_question_says(answered: Answered, question: str,
         ("Where does Thorne work?", None),
         ("Who reports to Thorne, and who manages Thorne?", None),
         ("Who reports to Reed?", None),
+        ("Who is in charge of Thorne's team?", None),
+        ("Who is in charge of the team of Thorne?", None),
+        ("Who is the manager of the staff of Thorne?", None),
+        ("Who leads the team of Thorne?", None),
+        ("Who is Thorne's team's leader?", True),
+        ("Which of Thorne's staff heads a site?", None),
     ],
 )
 def test_words_for_those_above_and_below(question: str, expected: bool | None) -> None:

@@ -3,11 +3,12 @@ date of birth."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
-from sqljury.language.cues import ranked
+from sqljury.language.cues import ranked, speaks_of_losses
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held, holds_days
+from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days
 from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 
@@ -15,6 +16,10 @@ _AGES: Final = frozenset({"age", "seniority"})
 _DATES: Final = frozenset(
     words("birth birthday birthdate born dob date day year month time founded founding established built opened hired")
 )
+_SPANS: Final = frozenset({"day", "month", "time"})
+"""Of these, words of numbers that may count days: ``days_since_signup`` is low for the newest."""
+_YEARS: Final = (1500, 2100)
+"""Numbers between these are years where the column's name says so."""
 _RANKS: Final = frozenset(words("rank ranking position place seed priority level tier class standing order"))
 """Words of columns whose lowest number may be the highest."""
 
@@ -23,10 +28,11 @@ def extremes(tree: exp.Query, asked: Asked) -> Change | None:
     """Turn the order, or MIN and MAX, where one word of the question asks for the other end of the column.
 
     Only where the question has one such word and the query one such place: which of several belongs where is not known.
+    Not where it asks for a loss, since the largest may be the lowest number.
     """
     found = ranked(asked.question.whole)
     places = _places(tree)
-    if len(found) != 1 or len(places) != 1:
+    if len(found) != 1 or len(places) != 1 or speaks_of_losses(asked.question.whole):
         return None
     [word], [(node, key)] = found, places
     wanted, given = _wants_greatest(word, key, asked), _gives_greatest(node)
@@ -63,8 +69,8 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
         return None
     named = set(words(column.column.name))
     age, rank = bool(named & _AGES), bool(named & _RANKS)
-    dates = bool(named & _DATES) or holds_days(column, asked.data)
-    if rank or (age and dates):
+    dates = holds_days(column, asked.data) or _is_dated(column, named, asked.data)
+    if rank or (age and dates) or (named & _DATES and not dates):
         return None
     if word in ("oldest", "youngest"):
         return (word == "oldest") == age if age or dates else None
@@ -73,3 +79,15 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
     if word in ("cheapest", "smallest", "lowest", "lightest", "shortest"):
         return None if dates else False
     return None if dates or word not in ("highest", "largest", "biggest", "heaviest", "tallest", "longest") else True
+
+
+def _is_dated(known: Held, named: set[str], data: Data) -> bool:
+    """Whether a column is one of dates by its name, and does not count days or years."""
+    if not named & _DATES:
+        return False
+    values = data.values(known.table, known.column.name)
+    numbers = [value for value in values if isinstance(value, int | float | Decimal)]
+    if not numbers:
+        return known.is_text
+    years = bool((named & _DATES) - _SPANS) and all(_YEARS[0] <= number <= _YEARS[1] for number in numbers)
+    return years or data.times(known.table, known.column.name) != ""
