@@ -47,7 +47,8 @@ class Sorting:
     ``descending``: whether the greatest come first, by "highest total first"; None where nothing of the kind is said,
     or more than once. ``of``: the words between, "total"; where there are none, a word such as "busiest". ``by`` and
     ``then``: what "sorted by" and "then by" name, in their order; none at all where one of them has a direction, within
-    its words or behind them. ``named``: whether "sorted by" is said. ``alphabetical``: whether that is said, of nothing
+    its words or behind them. ``named``: whether "sorted by" is said. ``listed``: what stands between it and "then by",
+    which may name several columns. ``alphabetical``: whether that is said, of nothing
     in particular.
     """
 
@@ -56,6 +57,7 @@ class Sorting:
     by: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
     named: bool = False
+    listed: str = ""
     alphabetical: bool = False
 
 
@@ -63,12 +65,14 @@ def sorting(question: str) -> Sorting:
     """The order that a question asks for."""
     ends = list(_ENDS.finditer(question))
     single = ends[0] if len(ends) == 1 else None
+    by, then = _BY.search(question), _THEN.search(question)
     return Sorting(
         descending=None if single is None else single["up"] is not None,
         of="" if single is None else _of(single),
         by=_named(_BY, question),
         then=_named(_THEN, question),
-        named=_BY.search(question) is not None,
+        named=by is not None,
+        listed=question[by.start() : then.start()] if by is not None and then is not None else "",
         alphabetical=bool(_ALPHABETICAL.search(question)) and not _OTHER_WAY.search(question),
     )
 

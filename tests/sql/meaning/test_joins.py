@@ -27,3 +27,17 @@ def test_of_two_ways_to_a_table_the_one_by_the_column_that_the_query_has(answere
     for column, hours in (("driver_no", {"Norden": 5, "Suhl": 7}), ("vehicle_id", {"Norden": 12})):
         found = answered(SCHEMA, "How many hours has each town?", sql.format(column))
         assert dict(found.rows) == hours
+
+
+def test_days_of_other_years_than_those_read_first_may_be_equal(answered: Answered) -> None:
+    script = """
+    CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE weather (day DATE, city_id INTEGER REFERENCES city, rain INTEGER);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, ordered_on DATE, city_id INTEGER REFERENCES city);
+    INSERT INTO city VALUES (1, 'Linz'), (2, 'Graz');
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1399)
+      INSERT INTO weather SELECT DATE('2020-01-01', i || ' days'), 1 + i % 2, i % 3 FROM n;
+    INSERT INTO orders (ordered_on, city_id) VALUES ('2023-01-01', 1), ('2023-01-02', 1), ('2023-01-03', 1);
+    """
+    sql = "SELECT COUNT(DISTINCT w.day) FROM orders AS o JOIN weather AS w ON o.ordered_on = w.day WHERE w.rain > 0"
+    assert answered(script, "On how many days with rain were there orders?", sql).sql == sql

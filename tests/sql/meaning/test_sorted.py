@@ -25,6 +25,7 @@ COURIERS = (
 YEARS = "SELECT STRFTIME('%Y', started), COUNT(*) FROM loan GROUP BY STRFTIME('%Y', started)"
 IN_YEARS = "SELECT kind, STRFTIME('%Y', started), SUM(fee) FROM loan GROUP BY kind, STRFTIME('%Y', started)"
 LOANS = "SELECT fee, kind FROM loan"
+STARTS = "SELECT kind, started, fee FROM loan"
 TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
 
 
@@ -73,6 +74,16 @@ TWO = "SELECT kind, SUM(fee), SUM(late) FROM loan GROUP BY kind"
             "SELECT first_nm, last_nm FROM courier",
             "SELECT first_nm, last_nm FROM courier ORDER BY last_nm, first_nm",
         ),
+        (
+            "Kind, start and fee of loans, sorted by kind, then by fee",
+            f"{STARTS} ORDER BY kind, started, fee",
+            f"{STARTS} ORDER BY kind, fee",
+        ),
+        (
+            "Kind, start and fee of loans, sorted by loan kind, then by fee",
+            "SELECT kind AS loan_kind, started AS loan_start, fee FROM loan ORDER BY loan_kind, loan_start, fee",
+            "SELECT kind AS loan_kind, started AS loan_start, fee FROM loan ORDER BY loan_kind, fee",
+        ),
     ],
 )
 def test_rows_come_in_the_order_of_the_question(answered: Answered, question: str, sql: str, expected: str) -> None:
@@ -101,6 +112,8 @@ def test_periods_come_one_after_another(answered: Answered) -> None:
         ("Couriers, largest surplus of loans first", f"{COURIERS} ORDER BY COUNT(*) - SUM(l.late) DESC"),
         ("How many loans started in each year?", f"{YEARS} ORDER BY 1 DESC"),
         ("Kind and fees, highest first in spring, lowest first in autumn", f"{KINDS} ORDER BY kind"),
+        ("Kind, start and fee of loans, sorted by kind, start, then by fee", f"{STARTS} ORDER BY kind, started, fee"),
+        ("Kind, start and fee of loans, ordered by kind and start, then fee", f"{STARTS} ORDER BY 1, started, 3"),
     ],
 )
 def test_orders_that_are_not_clear_stay(answered: Answered, question: str, sql: str) -> None:

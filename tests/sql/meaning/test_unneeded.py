@@ -12,12 +12,14 @@ CREATE TABLE rotation (id INTEGER PRIMARY KEY, field_id INTEGER REFERENCES field
 CREATE TABLE worker (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE treatment (id INTEGER PRIMARY KEY, field_id INTEGER REFERENCES field, worker_id INTEGER REFERENCES worker);
 CREATE TABLE pasture (id INTEGER PRIMARY KEY REFERENCES field, cows INTEGER);
+CREATE TABLE audit (id INTEGER PRIMARY KEY, field_id INTEGER REFERENCES field);
+INSERT INTO audit VALUES (1, 1), (2, 3);
 INSERT INTO worker VALUES (1, 'Ann'), (2, 'Ben');
 INSERT INTO field VALUES (1, 'Acre', 'Hill', 'leased', 1), (2, 'Ley', 'Hill', 'owned', 1),
  (3, 'Fen', 'Vale', 'leased', 2);
 INSERT INTO rotation VALUES (1, 1, 'rye', '2023-10-01'), (2, 1, 'oats', '2024-03-01'), (3, 2, 'rye', '2024-03-01'),
  (4, 3, 'rye', '2024-03-01'), (5, 3, 'peas', '2025-03-01');
-INSERT INTO treatment VALUES (1, 1, 1), (2, 1, 2);
+INSERT INTO treatment VALUES (1, 1, 1), (2, 1, 2), (3, 2, 1);
 INSERT INTO pasture VALUES (1, 4), (2, 5), (3, 6);
 """
 
@@ -94,6 +96,10 @@ def test_events_are_not_multiplied_by_other_events(answered: Answered, joins: st
         ("How many treatments did fields with a rotation have?", f"SELECT t.worker_id, COUNT(*) {FORK} GROUP BY 1"),
         ("What was done on the hill?", f"SELECT COUNT(*) {FORK} WHERE f.site = 'Hill'"),
         ("How many were treated?", f"SELECT COUNT(DISTINCT t.id) {FORK}"),
+        (
+            "What was done in places that were inspected?",
+            f"SELECT t.worker_id, COUNT(t.id) {FORK.replace('rotation', 'audit')} GROUP BY 1",
+        ),
         ("How many treatments of rye?", f"SELECT COUNT(*) {FORK} WHERE r.crop = 'rye'"),
     ],
 )

@@ -15,9 +15,10 @@ from typing import Final
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.names.from_clause import FromClause
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.names.routes import Route, Routes, score
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, read_sources
+from sqljury.sql.resolve import Sources, identifier, read_sources
 from sqljury.types import Schema, Table
 
 LIKELY: Final = 0.2
@@ -96,7 +97,7 @@ class _Related:
     """Whether two columns may well be joined."""
 
     def __init__(self, asked: Asked) -> None:
-        self._data, self._tables = asked.data, asked.schema.tables
+        self._data, self._tables, self._dialect = asked.data, asked.schema.tables, asked.dialect
 
     def __call__(self, left: Held, right: Held) -> bool:
         return self._by_keys(left, right) or _by_name(left, right) or self._by_values(left, right)
@@ -134,17 +135,26 @@ class _Related:
         return len(self._reached(_place(one.table, one.column.name))) > 1
 
     def _by_values(self, left: Held, right: Held) -> bool:
-        """They have a value in common, as far as they are read.
+        """They have a value in common.
 
-        Equal numbers say nothing where keys are declared, or where one of the columns refers to another table.
+        The database is asked where there is none among those read, which may be of other years. Equal numbers say nothing where keys are declared, or where one of the columns refers to another table.
         """
         ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
-        both = ours & theirs
+        both = ours & theirs or (self._in_common(left, right) if ours and theirs else set())
         if not self._declared and not (ours and theirs):
             return True  # not known, and a key may have been overlooked
         if self._declared or self._refers(left) or self._refers(right):
             return any(map(_telling, both))
         return bool(both)
+
+    def _in_common(self, left: Held, right: Held) -> set[str]:
+        """A value that both columns have; none where the database does not tell."""
+        sides = (("a", left), ("b", right))
+        one, other = (exp.column(identifier(each.column.name, self._dialect), table=alias) for alias, each in sides)
+        first, second = (exp.alias_(table_node(each.table, self._dialect), alias, table=True) for alias, each in sides)
+        probe = exp.select(one).from_(first).join(second, on=exp.EQ(this=one.copy(), expression=other)).limit(1)
+        rows = self._data.rows(probe.sql(dialect=self._dialect)) or ()
+        return {str(row[0]) for row in rows if row[0] is not None}
 
 
 def _place(table: Table, column: str) -> Place:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from sqljury.language.alike import covered, pieces
+from sqljury.language.alike import covered, mentions, pieces
 from sqljury.language.sorting import Sorting, only_sorts, sorting
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held, holds_days, stripped
@@ -100,6 +100,10 @@ def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[
     if keys:
         first = sort_key(tree, given[0].this) if given else None
         then = [_output(tree, phrase, asked) for phrase in wanted.then]
+        others = [column for column in written if column != first and column not in then]
+        known = _words(tree, first) if first is not None else set()
+        if wanted.listed and any(mentions(wanted.listed, _words(tree, column) - known) for column in others):
+            return keys  # "sorted by country, city, then by shop"
         kept = [
             written.get(column, column.sql(dialect=dialect))
             for column in then
@@ -111,6 +115,12 @@ def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[
     found = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
     columns = [column for column in found if column is not None] if None not in found else []
     return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
+
+
+def _words(tree: exp.Select, node: exp.Expr) -> set[str]:
+    """The words of what is sorted by: of the outputs that it is, else of its column."""
+    names = [item.alias_or_name for item in tree.selects if item.unalias() == node] or [node.name]
+    return {word for name in names for word in pieces(name)}
 
 
 def _alphabetical(tree: exp.Select, given: Sequence[exp.Expr], asked: Asked) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Final
 from sqljury.language.alike import mentions
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, End, ends, single_select
+from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner, tables_of
 from sqljury.types import Table
@@ -24,8 +25,9 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     """Remove an inner join to a table that the query uses nowhere else and the question does not mention.
 
     The join must only repeat rows: one that leaves some out may be what is asked for ("customers who ordered"),
-    and rows that are counted may be those of the join. Neither holds for tables of events that only share a third one,
-    such as two kinds of sales in the same shop: each row of one then comes once for each of the other.
+    and rows that are counted may be those of the join. Tables of events that only share a third one, such as two kinds
+    of sales in the same shop, may leave rows out: each row of one comes once for each of the other. Such a join must
+    repeat rows, or else all that it does is to choose them.
     """
     select = single_select(tree)
     if select is None:
@@ -39,7 +41,10 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
         left = _unneeded(select, join, tables, asked)
         if left is None:
             continue
-        if not _is_fork(select, join, left, asked) and (counts or _leaves_out(select, join, left, asked)):
+        if _is_fork(select, join, left, asked):
+            if not _repeats(join, left, asked):
+                continue
+        elif counts or _leaves_out(select, join, left, asked):
             continue
         _remove(select, join, left)
         reason = f"nothing is asked of {tables[left].name}, whose join repeats rows"
@@ -69,6 +74,15 @@ def _leaves_out(tree: exp.Select, join: exp.Join, left: str, asked: Asked) -> bo
     without = without.where(exp.Not(this=exp.Exists(this=matches))).limit(1)
     rows = asked.data.rows(without.sql(dialect=asked.dialect))
     return rows is None or bool(rows)
+
+
+def _repeats(join: exp.Join, left: str, asked: Asked) -> bool:
+    """Whether several rows of the table have the same key, as far as the database tells."""
+    end = next(end for end in ends(join.args.get("on"), asked.schema) or () if end.alias == left)
+    key = exp.column(end.node.this.copy())
+    several = exp.GT(this=exp.Count(this=key.copy()), expression=exp.Literal.number(1))
+    probe = exp.select(exp.Literal.number(1)).from_(table_node(end.table, asked.dialect)).group_by(key)
+    return bool(asked.data.rows(probe.having(several).limit(1).sql(dialect=asked.dialect)))
 
 
 def _unneeded(tree: exp.Select, join: exp.Join, tables: Mapping[str, Table], asked: Asked) -> str | None:
