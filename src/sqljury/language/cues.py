@@ -193,6 +193,7 @@ _RATIO: Final = re.compile(
 _WHOLE: Final = _words(
     r"whole numbers?|integers?|truncat\w*|rounded down|decades?|century|centuries"
     r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?)"
+    rf"|(?:full|complete|whole|entire) \w+ of (?:\d{{1,3}}|{'|'.join(NUMBER_WORDS[2:])}|twelve|a dozen)"
 )
 _EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
 
@@ -243,19 +244,32 @@ def extreme(question: str) -> bool:
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
 _UNMATCHED: Final = re.compile(
     rf"\b(?:includ(?:e|es|ing)|even|also (?:show|list|count|give)|counting) (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
+    r"(?P<lacked>(?: [\w'-]+){0,4})"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
+    r"(?P<none>(?: [\w'-]+){0,4})"
     r"|\b(?:with|as|and|show(?:ing)?|give|say|put|or) (?:a )?(?:0|zero|nought) (?:for|if|where|when|in case)\b",
     re.IGNORECASE,
 )
+_UNSAID: Final = _words(
+    "a|an|any|anything|one|ones|none|some|them|it|such|at all|match(?:es)?|records?|rows?|entr(?:y|ies)"
+)
+_AFTERWARDS: Final = _words("and|or|but|as|this|last|during|since|before|after|so|yet|too|there|then")
 _ZEROS: Final = re.compile(r"\b(?:0|zeros?|nought)\b", re.IGNORECASE)
 _LEFT_OUT: Final = re.compile(
     r"\b(?:leav(?:e|ing)|left) (?:\w+ ){0,4}out\b|\b(?:exclud|omit|except)|\bnot (?:includ|count)", re.IGNORECASE
 )
 
 
-def wants_unmatched(question: str) -> bool:
-    """Whether what has none of the things counted is wanted too: "with 0 for a hotel without rooms"."""
-    return bool(_UNMATCHED.search(question)) and not _LEFT_OUT.search(question)
+def lacked(question: str) -> list[str]:
+    """What the things lack that are wanted too, in the last word for it: "rooms" of "including hotels without rooms".
+
+    Empty texts where that is not said, as in "with 0 for a hotel that has none"; no texts where no such things are.
+    """
+    if _LEFT_OUT.search(question):
+        return []
+    found = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
+    nouns = [_AFTERWARDS.split(BOUND.split(words, maxsplit=1)[0], maxsplit=1)[0] for words in found]
+    return [(_UNSAID.sub("", noun).lower().split() or [""])[-1] for noun in nouns]
 
 
 def wants_zeros(question: str) -> bool:
@@ -279,20 +293,31 @@ def wants_current(question: str) -> bool:
     return bool(_CURRENT.search(question)) and not _FORMER.search(question)
 
 
+_PAST: Final = _words(
+    r"was|were|did|(?:has|have) been|(?:who|that|which) (?:once |also )?(?:\w+ed|held|ran|led|got|left)"
+)
+
+
+def tells_past(question: str) -> bool:
+    """Whether something in the question was once: "the current address of everybody who worked there"."""
+    return bool(_PAST.search(question))
+
+
 _BOSS: Final = "managers?|supervisors?|boss(?:es)?|superiors?|leads?|leaders?|heads?"
+_LEAD: Final = "manager|supervisor|boss|superior|lead|leader|head"
 _BELOW: Final = (
     r"\breport(?:s|ed|ing)? (?:directly )?(?:in)?to {}",
     r"\b(?:managed|supervised|led|headed|overseen) (?:directly )?by {}",
     r"\bwork(?:s|ed|ing)? (?:directly )?(?:under|below) {}",
     rf"\bwhose (?:direct |line )?(?:{_BOSS}) (?:is|was|are) (?:called |named )?{{}}",
     r"\b(?:subordinates|direct reports|reports|staff|team) of {}",
-    rf"{{}}'s? (?:subordinates|direct reports|reports|staff|team)\b(?!(?:'s)? (?:{_BOSS})\b)",
+    rf"{{}}'s? (?:subordinates|direct reports|reports|staff|team)\b(?!(?:'s)? (?:{_LEAD})\b)",
 )
 _ABOVE: Final = (
     r"\b(?:manages?|managed|supervises?|supervised|leads?|led|oversees|heads) (?:the \w+ of )?{}",
     rf"\b(?:{_BOSS}) of (?:the \w+ of )?{{}}",
     rf"{{}}'s? (?:direct |line )?(?:{_BOSS})\b",
-    r"{}'s? (?:team|staff|group)(?:'s)? (?:manager|supervisor|boss|superior|lead|leader|head)\b",
+    rf"{{}}'s? (?:team|staff|group)(?:'s)? (?:{_LEAD})\b",
     r"\bin charge of (?:the \w+ of )?{}",
     r"\b(?:does|did) {} (?:directly )?report (?:directly )?(?:in)?to\b",
     r"\b{} reports? (?:directly )?(?:in)?to\b",
@@ -321,6 +346,19 @@ _KEYS: Final = _words(r"ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?")
 def summed(question: str) -> bool:
     """Whether the question is about sums over several rows."""
     return bool(_SUMMED.search(question))
+
+
+_SINGLE_ROW: Final = _words("single|individual(?:ly)?|(?:in|on|with|from|at) (?:just |only )?one")
+_OF_AMOUNT: Final = re.compile(
+    r"\b([\w-]+) (?:(?:of|above|over|exceeding|worth|with)|(?:larger|greater|bigger|higher) than)"
+    r"(?: (?:more than|at least|over|above|an? amount (?:of|above|over)))? \W?\d",
+    re.IGNORECASE,
+)
+
+
+def of_single_rows(question: str) -> list[str] | None:
+    """The things that each have an amount: "orders" of "orders above 10000"; None where it says "single"."""
+    return None if _SINGLE_ROW.search(question) else [word.lower() for word in _OF_AMOUNT.findall(question)]
 
 
 def for_each(question: str) -> str:

@@ -358,6 +358,17 @@ def ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
     return key
 
 
+def meant(node: exp.Expr, query: exp.Expr) -> exp.Expr:
+    """The output that a number or a name in ORDER BY or GROUP BY stands for; any other expression as it is."""
+    output = ordinal(node, query)
+    if output is not node:
+        return output
+    if isinstance(node, exp.Column) and not node.table:
+        outputs = (part for part in getattr(query, "selects", ()) if isinstance(part, exp.Alias))
+        return next((part.this for part in outputs if part.alias.lower() == node.name.lower()), node)
+    return node
+
+
 def resolved(node: exp.Expr, query: exp.Expr, names: Collection[str]) -> exp.Expr:
     """A copy with the aliases of outputs replaced by what they stand for, but for those that are among ``names``."""
     outputs = {part.alias.lower(): part.this for part in getattr(query, "selects", ()) if isinstance(part, exp.Alias)}

@@ -12,9 +12,9 @@ from sqljury.language.things import GENERAL, ROLES, SAME, has_english, is_englis
 from sqljury.sql.conditions import outer_conjuncts
 from sqljury.sql.features import anatomy
 from sqljury.sql.parse import errors, exp, quiet, read_query
-from sqljury.sql.provenance.phrases import Phrases, listed, meant
+from sqljury.sql.provenance.phrases import Phrases, listed
 from sqljury.sql.resolve import find_table, owner
-from sqljury.sql.terms import row_count
+from sqljury.sql.terms import meant, row_count
 from sqljury.sql.text import remark as shortened
 from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE

@@ -66,7 +66,7 @@ TIMES: dict[str, Times] = {
     "seen_us": "microseconds",
     "date_key": "days",
 }
-STORED = {"city": ("Lisbon", "100%_Lisbon"), "name": ("ANN", "Ann")}
+STORED = {"city": ("Lisbon", "100%_Lisbon", "m", "M", "k"), "name": ("ANN", "Ann")}
 
 
 class Content:

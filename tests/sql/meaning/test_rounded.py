@@ -33,6 +33,26 @@ WITHIN = "SELECT SUM(CASE WHEN JULIANDAY(berthed) - JULIANDAY(arrived) <= 2 THEN
             FEES,
             "SELECT berth_id, MIN(fee), ROUND(AVG(fee)) FROM call GROUP BY berth_id",
         ),
+        (
+            "Average fee of each berth, rounded to the nearest tenth",
+            FEES,
+            "SELECT berth_id, MIN(fee), ROUND(AVG(fee), 1) FROM call GROUP BY berth_id",
+        ),
+        (
+            "Average fee of each berth to the nearest hundredth of a euro",
+            FEES,
+            "SELECT berth_id, MIN(fee), ROUND(AVG(fee), 2) FROM call GROUP BY berth_id",
+        ),
+        (
+            "Average fee of each berth, rounded to the nearest cent",
+            FEES,
+            "SELECT berth_id, MIN(fee), ROUND(AVG(fee), 2) FROM call GROUP BY berth_id",
+        ),
+        (
+            "Average fee of each berth, rounded to the nearest euro",
+            FEES,
+            "SELECT berth_id, MIN(fee), ROUND(AVG(fee)) FROM call GROUP BY berth_id",
+        ),
         ("All fees together, to the cent", "SELECT SUM(fee) FROM call", "SELECT ROUND(SUM(fee), 2) FROM call"),
         (
             "What percentage of the calls cost more than 10, with 1 decimal?",
@@ -80,6 +100,9 @@ def test_numbers_have_the_decimals_and_the_unit_of_the_question(
         ("The average fee of each berth", FEES),
         ("The average fee to one decimal, and the lowest to two decimals", FEES),
         ("The average fee rounded down to whole euros", FEES),
+        ("The average fee, rounded to the nearest half", "SELECT AVG(fee) FROM call"),
+        ("The average fee, rounded to the nearest ten", "SELECT AVG(fee) FROM call"),
+        ("The average fee, rounded to the nearest hundredth of a million", "SELECT AVG(fee) FROM call"),
         ("The average fee to two decimals", "SELECT ROUND(AVG(fee), 1) FROM call"),
         ("The average fee to two decimals", "SELECT PRINTF('%.2f', AVG(fee)) FROM call"),
         ("The average fee to two decimals", "SELECT CAST(AVG(fee) AS INTEGER) FROM call"),

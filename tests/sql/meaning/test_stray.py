@@ -46,6 +46,11 @@ BY_CITY = (
             f"{BY_CITY} GROUP BY office.city, office.floor_count",
         ),
         (
+            "How much was billed in each city?",
+            f"{BY_CITY.replace('SELECT office.city', 'SELECT office.city AS town')} GROUP BY T2.id, Town",
+            f"{BY_CITY.replace('SELECT office.city', 'SELECT office.city AS town')} GROUP BY Town",
+        ),
+        (
             "How much did each city bill?",
             f"{BY_CITY.replace('SELECT office.city', 'SELECT office.city AS town')} GROUP BY T1.id, T2.id, town",
             f"{BY_CITY.replace('SELECT office.city', 'SELECT office.city AS town')} GROUP BY town",

@@ -12,10 +12,9 @@ from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.superlatives import BestOfEach, wanted_best
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held, repeats, single_select, stripped
-from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
-from sqljury.sql.terms import group_keys, outside_queries
+from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Schema
 
 _NAMING: Final = frozenset(
@@ -74,7 +73,7 @@ def top_ranked(
     inner.set("limit", None)
     order = []
     for number, ordered in enumerate(given, 1):
-        key, again = sort_key(select, ordered.this), ordered.copy()
+        key, again = meant(ordered.this, select), ordered.copy()
         if key in outputs:
             name = names[outputs.index(key)]
         else:
@@ -122,7 +121,7 @@ def _is_converted(node: exp.Expr) -> bool:
 def _measure(select: exp.Select) -> exp.Expr | None:
     """The only aggregate that a query shows or sorts by, if it counts, adds up or averages."""
     given = select.args["order"].expressions if select.args.get("order") else []
-    shown = [*select.selects, *(sort_key(select, ordered.this) for ordered in given)]
+    shown = [*select.selects, *(meant(ordered.this, select) for ordered in given)]
     found = list(dict.fromkeys(_bare(node) for node in shown if _is_aggregate(node)))
     calls = [part for node in found for part in outside_queries(node) if isinstance(part, exp.AggFunc)]
     plain = all(isinstance(call, exp.Count | exp.Sum | exp.Avg) for call in calls)
@@ -134,7 +133,7 @@ def _descending(best: BestOfEach, measure: exp.Expr, select: exp.Select) -> bool
     if best.of_amounts and isinstance(measure, exp.Count):
         return None
     given = select.args["order"].expressions if select.args.get("order") else []
-    sorted_so = {bool(key.args.get("desc")) for key in given if _bare(sort_key(select, key.this)) == measure}
+    sorted_so = {bool(key.args.get("desc")) for key in given if _bare(meant(key.this, select)) == measure}
     said = best.descending
     if best.superlative == "best" and not isinstance(measure, exp.Count | exp.Sum):
         said = None  # the best average may be that of times or of prices
@@ -162,7 +161,7 @@ class _Groups:
 
     def __init__(self, select: exp.Select, schema: Schema) -> None:
         self._select, self._schema = select, schema
-        self._keys = [sort_key(select, key) for key in group_keys(select)[0]]
+        self._keys = [meant(key, select) for key in group_keys(select)[0]]
         self._shown = {at: item for at, item in enumerate(select.selects) if not _is_aggregate(item)}
 
     def split(self, phrase: tuple[str, ...]) -> _Split | None:

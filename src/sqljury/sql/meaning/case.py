@@ -9,6 +9,8 @@ from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
 
 _ILIKE: Final = frozenset({"postgres", "duckdb"})
+_SHORT: Final = 2
+"""Letters of a code that may be another one in another case: 'm' and 'M', 'mW' and 'MW'."""
 _WILD: Final = re.compile(r"[%_\\]")
 
 
@@ -38,6 +40,8 @@ def _applies(column: exp.Expr, other: exp.Expr, asked: Asked) -> bool:
     if not any(letter.isalpha() for letter in other.name):
         return False
     spellings = asked.data.spellings(known.table, known.column.name, other.name)
+    if spellings and other.name in spellings and len(other.name) <= _SHORT:
+        return False
     return bool(spellings) and spellings != (other.name,)
 
 

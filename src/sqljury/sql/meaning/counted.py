@@ -11,7 +11,7 @@ from sqljury.language.cues import counted
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, find_table, sources_of
+from sqljury.sql.resolve import Sources, find_table, identifier, sources_of
 from sqljury.sql.terms import outside_queries
 from sqljury.types import Schema, Table
 
@@ -54,8 +54,9 @@ def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     parts = [*tree.selects, tree.args.get("having"), tree.args.get("order")]
     counts = [node for part in parts if part is not None for node in outside_queries(part) if _counts_rows(node)]
+    alias = join.this.args["alias"].this if join.this.args.get("alias") else join.this.this
     for node in counts:
-        node.set("this", exp.column(table.row_key[0], table=join.alias_or_name))
+        node.set("this", exp.column(identifier(table.row_key[0], asked.dialect), table=alias.copy()))
     reason = f"COUNT(*) counted one for what has no row of {table.name}"
     return Change(reason) if counts else None
 
@@ -109,7 +110,7 @@ def _identifying(table: Table, sources: Sources) -> exp.Column | None:
     for alias, known in sources.tables.items():
         if known is table:
             joined = len(sources.tables) > 1 and len(table.row_key) == 1
-            return exp.column(table.row_key[0], table=alias) if joined else None
+            return _column(table.row_key[0], alias, sources) if joined else None
     keys = {
         (alias, key.columns[0])
         for alias, known in sources.tables.items()
@@ -119,7 +120,12 @@ def _identifying(table: Table, sources: Sources) -> exp.Column | None:
     if len(keys) != 1:
         return None
     [(alias, name)] = keys
-    return exp.column(name, table=alias)
+    return _column(name, alias, sources)
+
+
+def _column(name: str, alias: str, sources: Sources) -> exp.Column:
+    """A column of the schema, quoted where it must be."""
+    return exp.column(identifier(name, sources.schema.dialect), table=sources.identifier(alias))
 
 
 def _repeated(tree: exp.Select, column: exp.Column, asked: Asked) -> bool:

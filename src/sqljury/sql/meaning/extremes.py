@@ -9,8 +9,8 @@ from typing import Final
 from sqljury.language.cues import ranked, speaks_of_losses
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days
-from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
+from sqljury.sql.terms import meant
 
 _AGES: Final = frozenset({"age", "seniority"})
 _DATES: Final = frozenset(
@@ -54,7 +54,7 @@ def _places(tree: exp.Query) -> list[tuple[exp.Expr, exp.Expr]]:
         order, limit = select.args.get("order"), select.args.get("limit")
         if order is not None and limit is not None and isinstance(order.expressions[0], exp.Ordered):
             ordered = order.expressions[0]
-            found.append((ordered, sort_key(select, ordered.this)))
+            found.append((ordered, meant(ordered.this, select)))
     return found
 
 

@@ -54,7 +54,8 @@ def totals(tree: exp.Query, asked: Asked) -> Change | None:
     """Move ``WHERE amount > 10000``, which no row meets, to ``HAVING SUM(amount) > 10000``.
 
     Customers who spent more than 10,000 are seldom those of a single order. The query adds the column up for its
-    groups, or the question is about totals and the query shows the column beside those that are to be its groups.
+    groups, or the question is about totals and the query shows the column beside those that are to be its groups. Not
+    where the question has such an amount of single rows: "orders above 10000".
     """
     changed = False
     for select in list(tree.find_all(exp.Select)):
@@ -64,7 +65,7 @@ def totals(tree: exp.Query, asked: Asked) -> Change | None:
             if not isinstance(condition, exp.GT | exp.GTE) or not isinstance(condition.this, exp.Column):
                 continue
             total = _sum_of(condition.this, select, may_group=may_group)
-            if total is None or not _is_of_no_row(condition, asked):
+            if total is None or _is_of_each_row(condition.this, asked) or not _is_of_no_row(condition, asked):
                 continue
             changed = True
             if not select.args.get("group"):
@@ -98,6 +99,15 @@ def _add_up(column: exp.Column, select: exp.Select) -> None:
             total = exp.Sum(this=column.copy())
             item.replace(exp.alias_(total, item.args["alias"].copy()) if item.alias else total)
     select.group_by(*keys, copy=False)
+
+
+def _is_of_each_row(column: exp.Column, asked: Asked) -> bool:
+    """Whether the question says the amount of single rows of the column's table; "sales over 10000" are a sum."""
+    known, things = held(column, asked.schema), cues.of_single_rows(asked.question.text)
+    if known is None or things is None:
+        return True
+    named = pieces(known.table.name)
+    return any(pieces(thing)[-1:] == named[-1:] and not cues.summed(thing) for thing in things)
 
 
 def _is_of_no_row(condition: exp.Expr, asked: Asked) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from sqljury.language.alike import mentions
-from sqljury.language.cues import wants_current
+from sqljury.language.cues import tells_past, wants_current
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, holds_days, is_met
 from sqljury.sql.parse import exp
@@ -37,7 +37,7 @@ class _History(NamedTuple):
 def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
     """Add the condition that a row has no end where the question says "currently" and the query says nothing of it.
 
-    If the query reads other tables too, the question must mention the table of the history.
+    If the query reads other tables too, the question must mention the table of the history, and tell of nothing past.
     """
     if not wants_current(asked.question.text) or _is_said(tree):
         return None
@@ -47,12 +47,17 @@ def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
     changed = []
     for history in found:
         alone = len(history.sources.tables) == 1
-        holds = _holds(history, asked) if alone or mentions(asked.question.text, words(history.table.name)) else None
+        holds = _holds(history, asked) if alone or _is_current(history.table, asked.question.text) else None
         select = history.sources.scope.expression
         if holds is not None and isinstance(select, exp.Select):
             _add(select, history.alias, holds)
             changed.append(history.table.name)
     return Change(f"the question asks for what holds now, and {changed[0]} has former rows too") if changed else None
+
+
+def _is_current(table: Table, question: str) -> bool:
+    """Whether "currently" may be said of the rows of a table, one of several in the query."""
+    return mentions(question, words(table.name)) and not tells_past(question)
 
 
 def _is_said(tree: exp.Query) -> bool:
@@ -99,9 +104,11 @@ def _holds(history: _History, asked: Asked) -> exp.Expr | None:
         exp.GTE(this=bare.copy(), expression=exp.CurrentDate()),
         exp.LT(this=bare.copy(), expression=never.expression.copy()),
     )
-    if is_met(coming, table, asked) or not is_met(exp.Not(this=none.copy()), table, asked):
+    if is_met(coming, table, asked) is not False or not is_met(exp.Not(this=none.copy()), table, asked):
         return None
     there = [is_met(condition, table, asked) for condition in (none, never)]
+    if None in there:
+        return None
     own = _endless(exp.column(name.copy(), table=history.sources.identifier(history.alias)))
     conditions = [condition for condition, met in zip(own, there, strict=True) if met]
     return None if not conditions else conditions[0] if len(conditions) == 1 else exp.paren(exp.or_(*conditions))

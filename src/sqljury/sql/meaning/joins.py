@@ -137,7 +137,8 @@ class _Related:
     def _by_values(self, left: Held, right: Held) -> bool:
         """They have a value in common.
 
-        The database is asked where there is none among those read, which may be of other years. Equal numbers say nothing where keys are declared, or where one of the columns refers to another table.
+        The database is asked where there is none among those read, which may be of other years. Equal numbers say
+        nothing where keys are declared, or where one of the columns refers to another table.
         """
         ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
         both = ours & theirs or (self._in_common(left, right) if ours and theirs else set())

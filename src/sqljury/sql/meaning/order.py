@@ -10,6 +10,7 @@ from typing import Final
 from sqljury.language.cues import extreme, ranked
 from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date
 from sqljury.sql.parse import exp
+from sqljury.sql.terms import meant
 
 _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
 """Whether NULLs come first in descending order, else in ascending order."""
@@ -30,7 +31,7 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
         if order is None or select.args.get("limit") is None or not isinstance(order.expressions[0], exp.Ordered):
             continue
         ordered = order.expressions[0]
-        key = sort_key(select, ordered.this)
+        key = meant(ordered.this, select)
         if bool(ordered.args.get("desc")) != _FIRST[asked.dialect] or not _may_be_null(key, select, asked):
             continue
         if not ends and not _is_date(key, asked):
@@ -46,17 +47,6 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
 def _is_date(key: exp.Expr, asked: Asked) -> bool:
     known = held(key, asked.schema)
     return known is not None and (is_date(known.column.type) or holds_dates(known, asked.data))
-
-
-def sort_key(select: exp.Select, node: exp.Expr) -> exp.Expr:
-    """What is ordered by: the item of SELECT that an alias or a number names."""
-    if isinstance(node, exp.Literal) and node.name.isdigit() and 0 < int(node.name) <= len(select.selects):
-        return select.selects[int(node.name) - 1].unalias()
-    if isinstance(node, exp.Column) and not node.table:
-        for item in select.selects:
-            if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower():
-                return item.unalias()
-    return node
 
 
 def _may_be_null(key: exp.Expr, select: exp.Select, asked: Asked) -> bool:

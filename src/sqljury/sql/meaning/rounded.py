@@ -16,11 +16,17 @@ _DECIMALS: Final = re.compile(
     re.IGNORECASE,
 )
 _WHOLE: Final = re.compile(
-    r"\bround(?:ed)?\b[^,.;:]{0,20}\bto (?:the )?(?:nearest |next |full )?(?:whole\b|integer|(?<=nearest )\w+)|"
-    r"\bto whole (?:\w+s|percent)\b",
+    r"\bround(?:ed)?\b[^,.;:]{0,20}\bto (?:the )?(?:nearest |next |full )?(?:whole\b|integer|(?<=nearest )"
+    rf"(?!(?:cents?|penny|hal(?:f|ves)|quarters?|dozen|(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million)(?:ths?)?)\b)"
+    r"[^\W\d]\w*)|\bto whole (?:\w+s|percent)\b",
     re.IGNORECASE,
 )
-_CENTS: Final = re.compile(r"\b(?:to|on) (?:the )?(?:nearest )?cents?\b", re.IGNORECASE)
+_PARTS: Final = ("tenth", "hundredth", "thousandth")
+"""Each a decimal more."""
+_NEAREST: Final = re.compile(
+    rf"\bto (?:the )?nearest ({'|'.join(_PARTS)})\b(?! of an? (?:thousand|million|billion|cent))", re.IGNORECASE
+)
+_CENTS: Final = re.compile(r"\b(?:to|on) (?:the )?(?:nearest )?(?:cents?|penny)\b", re.IGNORECASE)
 _OTHERWISE: Final = re.compile(r"\bround(?:ed|ing)? (?:up|down)\b|\btruncat|\bcut off\b|\bfractions?\b", re.IGNORECASE)
 
 
@@ -105,6 +111,7 @@ def _digits(question: str) -> int | None:
     for match in _DECIMALS.finditer(question):
         count = (match["count"] or "0").lower()
         named.add(NUMBER_WORDS.index(count) if count in NUMBER_WORDS else int(count))
+    named |= {_PARTS.index(part.lower()) + 1 for part in _NEAREST.findall(question)}
     named |= {0} if _WHOLE.search(question) else set()
     named |= {2} if _CENTS.search(question) else set()
     return named.pop() if len(named) == 1 else None

@@ -14,10 +14,9 @@ from sqljury.language.alike import covered, mentions, pieces
 from sqljury.language.sorting import Sorting, only_sorts, sorting
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held, holds_days, stripped
-from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
-from sqljury.sql.terms import outside_queries
+from sqljury.sql.terms import meant, outside_queries
 
 _RATIOS: Final = frozenset({"percentage", "percent", "share", "proportion", "ratio", "rate", "quota"})
 _MEANS: Final = frozenset({"average", "mean"})
@@ -56,7 +55,7 @@ def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
     if (shown is None and extreme.this not in grouped) or _SINGLE.search(asked.question.text):
         return None
     for ordered in list(tree.args["order"].expressions) if tree.args.get("order") else ():
-        key = stripped(sort_key(tree, ordered.this))
+        key = stripped(meant(ordered.this, tree))
         if key == extreme and shown is not None:
             ordered.set("this", shown.copy())
         elif key == extreme:
@@ -82,7 +81,7 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
     keys = [key.sql(dialect=dialect) for key in given]
     target = _first(tree, wanted, given)
     if target is not None:
-        others = [key.sql(dialect=dialect) for key in given[1:] if stripped(sort_key(tree, key.this)) != target]
+        others = [key.sql(dialect=dialect) for key in given[1:] if stripped(meant(key.this, tree)) != target]
         keys = [f"{target.sql(dialect=dialect)}{' DESC' if wanted.descending else ''}", *others]
     if wanted.alphabetical and wanted.descending is None and not (wanted.named or wanted.then):
         keys = _alphabetical(tree, given, asked) or keys
@@ -96,9 +95,9 @@ def sorted_as_asked(tree: exp.Query, asked: Asked) -> Change | None:
 def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[exp.Expr], asked: Asked) -> list[str]:
     """The keys of the order with the columns that the question lists, or with periods where nothing is said."""
     dialect = asked.dialect
-    written = {column: key.sql(dialect=dialect) for key in given for column in [sort_key(tree, key.this)]}
+    written = {column: key.sql(dialect=dialect) for key in given for column in [meant(key.this, tree)]}
     if keys:
-        first = sort_key(tree, given[0].this) if given else None
+        first = meant(given[0].this, tree) if given else None
         then = [_output(tree, phrase, asked) for phrase in wanted.then]
         others = [column for column in written if column != first and column not in then]
         known = _words(tree, first) if first is not None else set()
@@ -125,7 +124,7 @@ def _words(tree: exp.Select, node: exp.Expr) -> set[str]:
 
 def _alphabetical(tree: exp.Select, given: Sequence[exp.Expr], asked: Asked) -> list[str]:
     """The first output that is a text as the only key; none where the query sorts by a text already."""
-    if given and _is_name(stripped(sort_key(tree, given[0].this)), asked):
+    if given and _is_name(stripped(meant(given[0].this, tree)), asked):
         return []
     name = next((item.unalias() for item in tree.selects if _is_name(item.unalias(), asked)), None)
     return [] if name is None else [name.sql(dialect=asked.dialect)]
@@ -149,7 +148,7 @@ def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.E
         return None
     items = [stripped(item) for item in tree.selects]
     shown = [item for item in items if any(isinstance(node, exp.AggFunc) for node in outside_queries(item))]
-    given = stripped(sort_key(tree, keys[0].this)) if keys else None
+    given = stripped(meant(keys[0].this, tree)) if keys else None
     target = None if wanted.named else _target(wanted.of, shown, last=items[-1])
     if target is None and len(shown) == 1 and wanted.of in _OF_ANY and given is not None and given not in items:
         is_other = given.find(exp.AggFunc) is not None and shown[0] not in given.walk()  # no difference to it
@@ -163,7 +162,7 @@ def _sorts_within_groups(tree: exp.Select, keys: Sequence[exp.Expr], target: exp
     """Whether the query sorts by an aggregate, at most after groups that it shows: "for each region, highest first"."""
     items = [stripped(item) for item in tree.selects]
     for key in keys:
-        value = stripped(sort_key(tree, key.this))
+        value = stripped(meant(key.this, tree))
         if value == target:
             return bool(key.args.get("desc")) == descending
         if value not in items or value.find(exp.AggFunc) is not None:
@@ -219,7 +218,7 @@ def _called(item: exp.Expr, asked: Asked) -> tuple[str, ...]:
 
 def _periods(tree: exp.Select) -> list[exp.Expr]:
     """The years, months and the like by which a query groups and which it shows."""
-    grouped = [sort_key(tree, node) for node in tree.args["group"].expressions] if tree.args.get("group") else []
+    grouped = [meant(node, tree) for node in tree.args["group"].expressions] if tree.args.get("group") else []
     shown = [item.unalias() for item in tree.selects]
     return [node for node in shown if node in grouped and _is_period(stripped(node))]
 

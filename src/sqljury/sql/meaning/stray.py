@@ -14,7 +14,7 @@ from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, repeats
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, identifier, owner, tables_of
-from sqljury.sql.terms import group_keys, ordinal
+from sqljury.sql.terms import group_keys, meant
 from sqljury.types import Schema, Table
 
 
@@ -105,11 +105,8 @@ class _Groups:
 
     def _spelt_out(self, key: exp.Expr) -> exp.Expr:
         """The output that a key of GROUP BY names by its alias or its number."""
-        key = ordinal(key, self.tree)
-        if not isinstance(key, exp.Column) or key.table or owner(key, self._schema) is not None:
-            return key
-        named = (item.this for item in self.tree.selects if isinstance(item, exp.Alias) and item.alias == key.name)
-        return next(named, key)
+        owned = owner(key, self._schema) if isinstance(key, exp.Column) else None
+        return key if owned is not None else meant(key, self.tree)
 
     def _place(self, node: exp.Expr) -> object:
         """The alias and name of a column, however it is written; any other expression itself."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from sqljury.language.cues import wants_unmatched, wants_zeros
+from sqljury.language.alike import mentions
+from sqljury.language.cues import lacked, wants_zeros
+from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, Held, held, is_met
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier, owner
+from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
 
 
@@ -34,10 +36,10 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
 
     The query groups one table and aggregates the rows that refer to it. A sum of none is 0 if the question says so.
     """
-    if not isinstance(tree, exp.Select) or tree.args.get("having") or not wants_unmatched(asked.question.text):
+    if not isinstance(tree, exp.Select) or tree.args.get("having") or not lacked(asked.question.text):
         return None
     absent = _other_than_grouped(tree, asked) if _is_inner(tree) else None
-    if absent is None or not _refers(tree, absent, asked):
+    if absent is None or not _refers(tree, absent, asked) or not _is_lacked(tree, absent, asked):
         return None
     joined = _outer_joined(tree, absent)
     if joined is None:
@@ -48,6 +50,23 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
         for node in [node for part in tree.selects for node in outside_queries(part) if isinstance(node, exp.Sum)]:
             node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)]))
     return Change(f"the question wants what has no match in {absent} too, and an inner join leaves it out")
+
+
+def _is_lacked(select: exp.Select, absent: str, asked: Asked) -> bool:
+    """Whether the rows that are wanted too are those without a match, and not those without a value of a column.
+
+    What they lack is called like the table, or the question says it twice or with 0: "including staff without a phone"
+    speaks of a column, or of something that is not known.
+    """
+    question, tables = asked.question.text, tables_of(select, asked.schema)
+    columns = {word for table in tables.values() for column in table.columns for word in words(column.name)}
+    for noun in lacked(question):
+        if not noun or mentions(noun, words(tables[absent].name)):
+            return True
+        again = [*words(question)].count(words(noun)[-1]) > 1 if words(noun) else False
+        if (again or wants_zeros(question)) and not mentions(noun, columns):
+            return True
+    return False
 
 
 def _refers(select: exp.Select, absent: str, asked: Asked) -> bool:

@@ -11,11 +11,15 @@ import re
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, compared, held, holds_dates
-from sqljury.sql.meaning.order import sort_key
 from sqljury.sql.parse import exp
+from sqljury.sql.terms import meant
 
 _SPAN: Final = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2]))?")
-SINCE: Final = re.compile(r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after))\b", re.IGNORECASE)
+SINCE: Final = re.compile(
+    r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after(?:wards?)?|newer|more recent(?:ly)?)"
+    r"|not? (?:earlier|older) than|not before)\b",
+    re.IGNORECASE,
+)
 TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 _WHOLE: Final = re.compile(r"(?:%[YmdHMSjwuWs])+")
 _FRACTION: Final = re.compile(r"%[fJ]")
@@ -99,7 +103,7 @@ def _number_type(node: exp.Expr, asked: Asked) -> str:
     """The type that the text of a call, or of the output that a name stands for, is to be read as; empty for others."""
     select = node.parent_select
     if isinstance(node, exp.Column) and isinstance(select, exp.Select) and held(node, asked.schema) is None:
-        node = sort_key(select, node)
+        node = meant(node, select)
     if isinstance(node, exp.Substring | exp.Replace | exp.Trim):
         return "REAL"
     form = node.args.get("format") if isinstance(node, exp.TimeToStr) else None

@@ -14,9 +14,9 @@ from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
-from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
+from sqljury.sql.provenance.phrases import Phrases, counted, listed
 from sqljury.sql.provenance.sources import Joined, aliases, joined
-from sqljury.sql.terms import group_keys, outside_queries
+from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Schema, Table
 
 

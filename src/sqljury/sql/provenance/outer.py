@@ -12,10 +12,10 @@ from sqljury.sql import text
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.matches import Loss
-from sqljury.sql.provenance.phrases import Phrases, counted, meant
+from sqljury.sql.provenance.phrases import Phrases, counted
 from sqljury.sql.provenance.sources import aliases, on_terms
 from sqljury.sql.resolve import from_items, tables_of
-from sqljury.sql.terms import group_keys, outside_queries
+from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Schema
 
 _CHARS: Final = 200

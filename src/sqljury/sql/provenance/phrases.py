@@ -11,7 +11,6 @@ from sqljury.sql import text
 from sqljury.sql.casts import type_kind
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, owner, tables_of
-from sqljury.sql.terms import ordinal
 from sqljury.types import Schema
 
 CHARS: Final = 300
@@ -41,15 +40,6 @@ _OPERATORS: Final = {"add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "
 def listed(parts: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def meant(node: exp.Expr, query: exp.Expr) -> exp.Expr:
-    """The output that a number or a name in ORDER BY or GROUP BY stands for; any other expression as it is."""
-    node = ordinal(node, query)
-    if isinstance(node, exp.Column) and not node.table:
-        outputs = (part for part in getattr(query, "selects", ()) if isinstance(part, exp.Alias))
-        return next((part.this for part in outputs if part.alias.lower() == node.name.lower()), node)
-    return node
 
 
 def counted(number: int, noun: str) -> str:

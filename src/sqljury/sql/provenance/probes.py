@@ -15,11 +15,11 @@ from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.matches import unmatched
 from sqljury.sql.provenance.outer import outer_losses
-from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
+from sqljury.sql.provenance.phrases import Phrases, counted, listed
 from sqljury.sql.provenance.repeats import repeated
 from sqljury.sql.provenance.sources import aliases, outer_aliases, result_selects
 from sqljury.sql.resolve import owner
-from sqljury.sql.terms import group_keys, outside_queries
+from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Effect, Row, Schema
 
 TIED: Final = 20

@@ -8,9 +8,9 @@ from typing import Final
 from sqljury.sql import text
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.outer import undone
-from sqljury.sql.provenance.phrases import CHARS, Phrases, listed, meant
+from sqljury.sql.provenance.phrases import CHARS, Phrases, listed
 from sqljury.sql.resolve import find_table, from_items
-from sqljury.sql.terms import group_keys, row_count
+from sqljury.sql.terms import group_keys, meant, row_count
 from sqljury.types import Schema, Step
 from sqljury.types.explanation import StepKind
 

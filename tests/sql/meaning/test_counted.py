@@ -1,0 +1,37 @@
+"""Things that are counted once, in tables whose keys have names that must be quoted."""
+
+from __future__ import annotations
+
+import pytest
+
+from answered import Answered
+
+SCHEMA = """
+CREATE TABLE student (stuid INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE pet ("order" INTEGER PRIMARY KEY, "index" INTEGER REFERENCES student, kind TEXT);
+CREATE TABLE toy ("index" INTEGER PRIMARY KEY, "group" INTEGER REFERENCES pet);
+INSERT INTO student VALUES (1, 'Ann'), (2, 'Bo'), (3, 'Cy');
+INSERT INTO pet VALUES (1, 1, 'dog'), (2, 1, 'cat'), (3, 2, 'dog');
+INSERT INTO toy VALUES (1, 1), (2, 1), (3, 2);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "rows"),
+    [
+        ("How many students have pets?", "SELECT COUNT(*) FROM pet AS P", ((2,),)),
+        (
+            "How many pets have toys?",
+            'SELECT COUNT(*) FROM pet AS "Group" JOIN toy ON toy."group" = "Group"."order"',
+            ((2,),),
+        ),
+        (
+            "How many pets has each student?",
+            'SELECT s.name, COUNT(*) FROM student AS s LEFT JOIN pet AS "All" ON "All"."index" = s.stuid '
+            "GROUP BY s.stuid, s.name",
+            (("Ann", 2), ("Bo", 1), ("Cy", 0)),
+        ),
+    ],
+)
+def test_keys_are_quoted(answered: Answered, question: str, sql: str, rows: tuple[tuple[object, ...], ...]) -> None:
+    assert answered(SCHEMA, question, sql).rows == rows
