@@ -12,12 +12,12 @@ from sqljury.language.sorting import Sorting, only_sorts, sorting
         ("Kind and total, lowest total first, then by kind", Sorting(False, "total", (), ("kind",))),
         (
             "Names, alphabetically by last name, then first name.",
-            Sorting(None, "", ("last name",), ("first name",), named=True),
+            Sorting(None, "", ("last name",), ("first name",), named=True, listed="alphabetically by last name"),
         ),
         ("Tour code and date, by date; planned tours only", Sorting(by=("date",), named=True)),
         (
             "Title and opening, in order of opening and then by title",
-            Sorting(by=("opening",), then=("title",), named=True),
+            Sorting(by=("opening",), then=("title",), named=True, listed="in order of opening and"),
         ),
         ("Inspectors, busiest first", Sorting(True, "busiest")),
         ("Most loans first, then by the newest loan first", Sorting(True, "loans")),

@@ -72,7 +72,7 @@ def sorting(question: str) -> Sorting:
         by=_named(_BY, question),
         then=_named(_THEN, question),
         named=by is not None,
-        listed=question[by.start() : then.start()] if by is not None and then is not None else "",
+        listed=question[by.start() : then.start()].strip(" ,") if by is not None and then is not None else "",
         alphabetical=bool(_ALPHABETICAL.search(question)) and not _OTHER_WAY.search(question),
     )
 
