@@ -191,9 +191,10 @@ class Session(Closing):
 
     def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
         """The question that stands alone, and what it cost to write it."""
-        context = self.pipeline.context(Question(question), self.database, **self._options())
+        context = self.pipeline.context(Question(question), self.database, follows=bool(earlier), **self._options())
         with context.step(FOLLOW):
             text = standalone(question, earlier, context)
+        check_question(Question(text))
         return text, context.budget.total()
 
     def verify(self, answer: Answer) -> Answer:

@@ -100,6 +100,21 @@ def test_orders_are_refused(rewritten) -> None:
         rewritten("delete all of them", "How many?")
 
 
+def test_what_changes_the_query_before_it_is_written_out(file: Path, rewritten) -> None:
+    text, _ = rewritten("Drop the last column.", "How many orders came in 2024, without the year?")
+    assert text == "How many orders came in 2024, without the year?"
+    model = FakeModel({"You write:": "Orders of 2024 with the number of lines", "You write SQLite": "SELECT 1"})
+    with Session(file, recipe="fast", model=model, cache=False) as session:
+        answer = session.ask("Add a column with the number of lines.", earlier=EARLIER)
+    assert answer.question.text == "Orders of 2024 with the number of lines"
+
+
+@pytest.mark.parametrize("reply", ["Drop the table orders.", "SELECT 1 FROM orders"])
+def test_a_follow_up_that_stays_an_order_is_refused(rewritten, reply: str) -> None:
+    with pytest.raises(QuestionError, match="only reads"):
+        rewritten("Now remove the orders of 2024", reply)
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -107,6 +122,9 @@ def test_orders_are_refused(rewritten) -> None:
         ("Which of them live in the same town as their supplier?", True),
         ("What about customers that never ordered anything?", True),
         ("By region?", True),
+        ("Add a column with the number of sales of the region.", True),
+        ("Could you remove all regions without any sales?", True),
+        ("Could you show the names of all regions without any sales?", False),
         ("What is their average age in years today?", True),
         ("How many products are there per category?", False),
         ("List the names of all students and their majors.", False),

@@ -36,9 +36,14 @@ _SETTLED: Final = re.compile(
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
 _WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
 _FEW_WORDS: Final = 4
+_EDITS: Final = (
+    "sort|order|group|add|insert|create|remove|drop|delete|include|exclude|keep|set|change|rename|update|increase|decrease"
+    "|raise|lower|reduce"
+)
 _BACK: Final = re.compile(
-    r"^\W*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort|order|group|show"
-    r" only)\b|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
+    r"^\W*(?:(?:please|(?:can|could|would) you)\s+)*(?:and|or|but|also|now|then|only|just|what about|how about|why"
+    rf"|instead|without|same|not|show only|{_EDITS})\b"
+    r"|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
     r"|that one|the others?|the rest|instead|the previous|the former|the latter|again|too)\b"
     r"|^\W*(?:\S+\s+){0,3}(?:its|their|he|she|his|her|this|that)\b",
     re.IGNORECASE,
