@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Session
-from sqljury.errors import QuestionError
+from sqljury.errors import NoAnswerError, QuestionError
 from sqljury.language.ambiguity import points_back
 from sqljury.llm.fake import Script
 from sqljury.types import Privacy
@@ -51,6 +51,17 @@ def test_an_answer_counts_what_the_writing_cost(file: Path) -> None:
     assert answer.question.text == "How many orders came in 2023?"
     assert (answer.cost.calls, answer.steps[0][0], answer.steps[0][1].calls) == (2, "follow", 1)
     assert (whole.cost.calls, len(model.calls)) == (1, 3)
+
+
+def test_a_question_without_an_answer_counts_it_too(file: Path) -> None:
+    model = FakeModel({"You write:": "How many orders came in 2023?", "": "I do not know"})
+    with (
+        Session(file, recipe="fast", model=model, cache=False) as session,
+        pytest.raises(NoAnswerError) as caught,
+    ):
+        session.ask("and in 2023?", earlier=EARLIER)
+    assert caught.value.cost is not None
+    assert caught.value.cost.calls == len(model.calls)
 
 
 @pytest.mark.parametrize("privacy", ["schema", "values", "rows"])
