@@ -112,7 +112,7 @@ def test_an_order_is_refused_as_a_follow_up_too(text: str) -> None:
         "Delete requests by month?",
         "Truncate the decimals and show the average price",
         "Truncate the average price to two decimals",
-        "Truncate dates to the month and count orders",
+        "Truncate the order dates to the month and count them",
     ],
 )
 def test_questions_about_changes_are_questions(text: str) -> None:

@@ -19,8 +19,8 @@ _CUT = (  # numbers, dates and texts that are cut, not tables
     rf"|(?:whole|full|integers?)\b|(?:the )?{_PERIOD}))"
 )
 _CHANGE = re.compile(
-    rf"{_ASKED}(?:(?:delete|erase|wipe)\b(?! (?:rate|date|time|operation)| \w+ (?:per\b|by {_PERIOD}|over time))"
-    rf"|truncate\b(?!{_CUT})"
+    rf"{_ASKED}(?:(?:delete|truncate(?!{_CUT})|erase|wipe)\b"
+    rf"(?! (?:rate|date|time|operation)| \w+ (?:per\b|by {_PERIOD}|over time))"
     rf"|(?:remove|drop) (?:{_ALL}|from|table|column|view|index|database)(?! duplicate)"
     r"|insert (?:an?|the|new|into|this|these)\b|add (?:an? )?(?:new )?(?:row|record|entry|column|table)\b"
     rf"|update {_ALL}|(?:set|change|rename) {_ALL}.* (?:to|into|as) "
