@@ -120,6 +120,20 @@ def test_what_changes_the_query_before_it_is_written_out(file: Path, rewritten) 
     assert answer.question.text == "Orders of 2024 with the number of lines"
 
 
+@pytest.mark.parametrize(
+    ("question", "changes"),
+    [
+        ("Add a column with the number of lines.", True),
+        ("and now please remove those of May", True),
+        ("and in 2023?", False),
+        ("Which of them were added in May?", False),
+    ],
+)
+def test_examples_of_changes_are_shown_before_changes_alone(rewritten, question: str, changes: bool) -> None:
+    _, model = rewritten(question, "How many?")
+    assert ("set the limit to 3" in model.calls[0].prompt) is changes
+
+
 @pytest.mark.parametrize("reply", ["Drop the table orders.", "SELECT 1 FROM orders"])
 def test_a_follow_up_that_stays_an_order_is_refused(rewritten, reply: str) -> None:
     with pytest.raises(QuestionError, match="only reads"):
