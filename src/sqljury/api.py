@@ -24,7 +24,7 @@ from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.db.contents import content
-from sqljury.errors import InputError, ProjectError
+from sqljury.errors import InputError, NoAnswerError, ProjectError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -176,7 +176,11 @@ class Session(Closing):
         on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
         """
         text, cost = self._understood(question, earlier) if earlier else (question, Cost())
-        answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
+        try:
+            answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
+        except NoAnswerError as error:
+            error.cost = cost + (error.cost or Cost())
+            raise
         if cost.calls:
             answer = replace(answer, cost=cost + answer.cost, steps=((FOLLOW, cost), *answer.steps))
         return self.verify(answer) if verify else answer
@@ -191,9 +195,10 @@ class Session(Closing):
 
     def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
         """The question that stands alone, and what it cost to write it."""
-        context = self.pipeline.context(Question(question), self.database, **self._options())
+        context = self.pipeline.context(Question(question), self.database, follows=bool(earlier), **self._options())
         with context.step(FOLLOW):
             text = standalone(question, earlier, context)
+        check_question(Question(text))
         return text, context.budget.total()
 
     def verify(self, answer: Answer) -> Answer:

@@ -156,16 +156,19 @@ class Pipeline:
         """The most of a database's content that models outside of this process get; None where all are in it."""
         return None if all(map(is_local, (self.model, *self.models.values()))) else self.privacy
 
-    def context(self, question: Question, db: Database, **options: Unpack[Options]) -> Context:
+    def context(
+        self, question: Question, db: Database, *, follows: bool = False, **options: Unpack[Options]
+    ) -> Context:
         """What the stages share on this question; its budget counts from here on.
 
-        Raises ``QuestionError`` for a question that cannot be asked; where the recipe has code written that is run,
-        ``MissingExtraError`` without the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
+        One that ``follows`` others may change what they asked for, see ``check_question``. Raises ``QuestionError`` for
+        a question that cannot be asked; where the recipe has code written that is run, ``MissingExtraError`` without
+        the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
         recipe = _for(self.model, self.recipe, self.questions)
         seconds = min(self.allowance.seconds, recipe.budget.seconds or inf)
         budget = Budget(replace(self.allowance, seconds=seconds))
-        check_question(question)
+        check_question(question, follows=follows)
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
         seed = derive_seed(options.get("seed", 0), question.id or question.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -72,13 +73,20 @@ def test_feedback_is_kept_in_the_folder(
 ) -> None:
     (tmp_path / "sqljury.toml").write_text(f'[databases.shop]\nurl = "{shop}"\n')
     talk = Chat(session, load(tmp_path), "shop")
-    for line in ("How many?", "\\good", "\\bad SELECT 1", "\\bad a regular is a customer with three orders"):
+    queries = ("SELECT 1", "with few as (select 1) select * from few;")
+    comments = (
+        "a regular is a customer with three orders",
+        "with sales we mean net sales",
+        "selected the wrong region",
+        "select only open orders",
+    )
+    for line in ("How many?", "\\good", *(f"\\bad {text}" for text in (*queries, *comments))):
         said(talk, line, capsys)
-    lines = (tmp_path / "feedback.jsonl").read_text().splitlines()
-    assert [("correction" in line, "comment" in line) for line in lines] == [
-        (False, False),
-        (True, False),
-        (False, True),
+    lines = [json.loads(line) for line in (tmp_path / "feedback.jsonl").read_text().splitlines()]
+    assert [(line.get("correction"), line.get("comment")) for line in lines] == [
+        (None, None),
+        *((query, None) for query in queries),
+        *((None, comment) for comment in comments),
     ]
 
 
@@ -140,6 +148,9 @@ def test_a_follow_up_is_written_out_and_said(shop: Path, capsys: pytest.CaptureF
         assert "Understood as: How many customers live in Wales?" in said(talk, "and in Wales?", capsys)
         assert "How many customers live in Scotland?" in model.calls[1].prompt
         assert "How many customers live in Wales?" in model.calls[-1].prompt
+        assert talk.answer is not None
+        assert talk.answer.steps[0][0] == "follow"
+        assert "2 calls" in said(talk, "\\why", capsys)
         said(talk, "\\new", capsys)
         assert "Understood as" not in said(talk, "and in Wales?", capsys)
 

@@ -7,9 +7,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from sqljury import connect
+from sqljury.access.guard import skip
+from sqljury.cli import index
+from sqljury.db.base import Database
+from sqljury.errors import DatabaseError
+from sqljury.schema.introspect import introspect
+from sqljury.types import Schema
+from sqljury.values.collect import Skip
 
 
 @pytest.fixture
@@ -40,6 +51,22 @@ def test_several_are_built_side_by_side(zoo: Path, tmp_path: Path, sqljury) -> N
     assert lines.count("3 values of 1 column") == len({line for line in lines if ".index (" in line}) == 3
     done = sqljury("build", *copies, tmp_path / "nowhere.sqlite")
     assert (done.returncode, "nowhere.sqlite" in done.stderr) == (3, True)
+
+
+def test_no_password_is_printed(zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def source(*_: object) -> Iterator[tuple[Database, Schema, Skip]]:
+        with connect(zoo) as database:
+            yield database, introspect(database), skip(database)
+
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path))
+    monkeypatch.setattr(index, "_source", source)
+    url = "postgresql://analyst:s3cret@host/shop"
+    builder = index._Builder(None, None)
+    with pytest.raises(DatabaseError) as caught:
+        builder.lost(url, "its process died", None)
+    assert str(caught.value) == "postgresql://…: its value index cannot be built; its process died"
+    assert builder._alone(url, print)[0] == f"sqlite:///{zoo}:"
 
 
 def test_search_builds_and_finds(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]

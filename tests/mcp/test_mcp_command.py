@@ -24,7 +24,9 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from typer.testing import CliRunner
 
+from sqljury.cli import app
 from sqljury.web.tokens import entry, new_token
 
 SAYS = """
@@ -264,6 +266,32 @@ def test_the_registration_of_a_name_starts_from_anywhere_and_has_its_variables(f
     assert "env" not in registered(printed("--db", "b").stdout).popitem()[1]["servers"]["sqljury"]
     mixed = printed("--db", "b", "--db", "./zoo.db")
     assert (mixed.returncode, "is not in the context folder" in mixed.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ("--db zoo --recipe fast", "--db zoo --recipe fast --project {0}"),
+        ("--db=zoo --project .", "--db=zoo --project {0}"),
+        ("--db beasts=zoo.db --notes=notes.yaml", "--db beasts={0}/zoo.db --notes={0}/notes.yaml"),
+        ("--db ./zoo --recipe own.toml", "--db {0}/zoo --recipe {0}/own.toml"),
+        ("--db data/*.csv", "--db {0}/data/*.csv"),
+    ],
+)
+def test_only_paths_of_a_registration_are_made_absolute(
+    folder: Path, arguments: str, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mcp", "zoo", "fast"):  # folders that are called like arguments
+        (folder / name).mkdir()
+    for name in ("own.toml", "notes.yaml"):
+        (folder / name).write_text("")
+    given = ["mcp", "--print-config", *arguments.split()]
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["sqljury", *given])
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    expected = ["mcp", *wanted.format(folder).split()]
+    assert registered(done.stdout).popitem()[1]["servers"]["sqljury"]["args"][-len(expected) :] == expected
 
 
 def test_the_registration_of_a_server_on_http_is_its_address(folder: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Session
-from sqljury.errors import QuestionError
+from sqljury.errors import NoAnswerError, QuestionError
 from sqljury.language.ambiguity import points_back
 from sqljury.llm.fake import Script
 from sqljury.types import Privacy
@@ -51,6 +51,17 @@ def test_an_answer_counts_what_the_writing_cost(file: Path) -> None:
     assert answer.question.text == "How many orders came in 2023?"
     assert (answer.cost.calls, answer.steps[0][0], answer.steps[0][1].calls) == (2, "follow", 1)
     assert (whole.cost.calls, len(model.calls)) == (1, 3)
+
+
+def test_a_question_without_an_answer_counts_it_too(file: Path) -> None:
+    model = FakeModel({"You write:": "How many orders came in 2023?", "": "I do not know"})
+    with (
+        Session(file, recipe="fast", model=model, cache=False) as session,
+        pytest.raises(NoAnswerError) as caught,
+    ):
+        session.ask("and in 2023?", earlier=EARLIER)
+    assert caught.value.cost is not None
+    assert caught.value.cost.calls == len(model.calls)
 
 
 @pytest.mark.parametrize("privacy", ["schema", "values", "rows"])
@@ -100,6 +111,35 @@ def test_orders_are_refused(rewritten) -> None:
         rewritten("delete all of them", "How many?")
 
 
+def test_what_changes_the_query_before_it_is_written_out(file: Path, rewritten) -> None:
+    text, _ = rewritten("Drop the last column.", "How many orders came in 2024, without the year?")
+    assert text == "How many orders came in 2024, without the year?"
+    model = FakeModel({"You write:": "Orders of 2024 with the number of lines", "You write SQLite": "SELECT 1"})
+    with Session(file, recipe="fast", model=model, cache=False) as session:
+        answer = session.ask("Add a column with the number of lines.", earlier=EARLIER)
+    assert answer.question.text == "Orders of 2024 with the number of lines"
+
+
+@pytest.mark.parametrize(
+    ("question", "changes"),
+    [
+        ("Add a column with the number of lines.", True),
+        ("and now please remove those of May", True),
+        ("and in 2023?", False),
+        ("Which of them were added in May?", False),
+    ],
+)
+def test_examples_of_changes_are_shown_before_changes_alone(rewritten, question: str, changes: bool) -> None:
+    _, model = rewritten(question, "How many?")
+    assert ("set the limit to 3" in model.calls[0].prompt) is changes
+
+
+@pytest.mark.parametrize("reply", ["Drop the table orders.", "SELECT 1 FROM orders"])
+def test_a_follow_up_that_stays_an_order_is_refused(rewritten, reply: str) -> None:
+    with pytest.raises(QuestionError, match="only reads"):
+        rewritten("Now remove the orders of 2024", reply)
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -107,6 +147,9 @@ def test_orders_are_refused(rewritten) -> None:
         ("Which of them live in the same town as their supplier?", True),
         ("What about customers that never ordered anything?", True),
         ("By region?", True),
+        ("Add a column with the number of sales of the region.", True),
+        ("Could you remove all regions without any sales?", True),
+        ("Could you show the names of all regions without any sales?", False),
         ("What is their average age in years today?", True),
         ("How many products are there per category?", False),
         ("List the names of all students and their majors.", False),

@@ -9,21 +9,21 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Unpack
 
+from sqljury.bench.stored import cost_of
 from sqljury.budget import Budget
-from sqljury.errors import BudgetExceededError
-from sqljury.evaluation.run_folder import CALLS, is_figure, misshapen
+from sqljury.errors import BudgetExceededError, DatasetError
+from sqljury.evaluation.run_folder import CALLS, misshapen
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
 from sqljury.pipeline import Pipeline
 from sqljury.types import Cost
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {"id": str, "number": int, "step": str, "model": str}
-_FIGURES: Final = tuple(one.name for one in fields(Cost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,8 @@ def calls(folder: Path) -> list[Call]:
         return []
     found = []
     for line in lines:
-        with suppress(ValueError, RecursionError):
+        with suppress(ValueError, RecursionError, DatasetError):
             loaded: dict[str, Any] = json.loads(line)
-            if misshapen(loaded, _LINE) or not all(is_figure(loaded.get(name)) for name in _FIGURES):
-                continue
-            found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost_of(loaded)))
+            if not misshapen(loaded, _LINE):
+                found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost_of(loaded)))
     return found
-
-
-def cost_of(line: Mapping[str, Any]) -> Cost:
-    """The cost that a line of the journal holds."""
-    return Cost(**{name: line[name] for name in _FIGURES})

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import traces
-from sqljury.bench.calls import cost_of
 from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, settings, writing
+from sqljury.bench.stored import cost_of
 from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, ClusterError
 from sqljury.evaluation.run_folder import Record, lasting

@@ -13,6 +13,7 @@ from sqljury.cli.target import project_for, session_options
 
 if TYPE_CHECKING:
     from sqljury.api import Session
+    from sqljury.context import Progress
     from sqljury.errors import NoAnswerError
     from sqljury.project import Project
     from sqljury.types import Answer
@@ -105,20 +106,23 @@ class Chat:
 
     def _ask(self, question: str) -> None:
         from sqljury.errors import NoAnswerError
+        from sqljury.stages.follow import UNDERSTOOD
 
         self.answer = self._failed = None
         with show.progress() as report, terminal.interruptible() as cancel:
-            session = self.session.following(report, cancel)
-            whole = session.standalone(question, self._earlier)
-            if whole != question:
-                report.close()
-                terminal.show(terminal.clean(f"Understood as: {whole}"))
+
+            def follow(at: Progress) -> None:
+                if at.step.startswith(UNDERSTOOD):
+                    report.close()
+                    terminal.show(terminal.clean(f"Understood as:{at.step.removeprefix(UNDERSTOOD)}"))
+                report(at)
+
             try:
-                self.answer = session.ask(whole)
+                self.answer = self.session.following(follow, cancel).ask(question, earlier=self._earlier)
             except NoAnswerError as error:
                 self._failed = error
                 raise
-        self._earlier.append(whole)
+        self._earlier.append(self.answer.question.text)
         self.answer = show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
             more = " See the queries with \\why." if self.answer.abstention.kind == "unsure" else ""
@@ -185,6 +189,7 @@ class Chat:
 
     def _judge(self, text: str, *, good: bool) -> None:
         from sqljury.project.feedback import Feedback, record
+        from sqljury.sql.parse import read_query
 
         answer = self._last()
         if answer is None:
@@ -192,7 +197,8 @@ class Chat:
         if self._project is None:
             terminal.say("there is no context folder to keep this in; sqljury init makes one")
             return
-        is_query = text.lower().startswith(("select", "with"))
+        begins = text.lower().startswith(("select", "with"))  # as a comment may: "with sales we mean net sales"
+        is_query = begins and read_query(text.rstrip("; "), answer.dialect) is not None
         correction, comment = (text, "") if is_query else ("", text)
         record(self._project, Feedback(answer.question.text, answer.sql, self._database, good, correction, comment))
         terminal.show("kept in feedback.jsonl; sqljury feedback proposes what to do with it")

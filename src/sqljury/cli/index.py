@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -75,7 +76,9 @@ class _Builder:
     def lost(self, db: str, why: str, _: object) -> list[str]:
         from sqljury.errors import DatabaseError
 
-        raise DatabaseError(f"{db}: its value index cannot be built; {why}")
+        scheme, separator, rest = db.partition("://")
+        shown = f"{scheme}://…" if separator and re.search("[@?]", rest) else db  # a user and options may be secrets
+        raise DatabaseError(f"{shown}: its value index cannot be built; {why}")
 
     def built(self, db: str) -> list[str]:
         with _index(db, self.schemas, self.rules, anew=True) as index:
@@ -86,7 +89,8 @@ class _Builder:
         with _source(db, self.schemas, self.rules) as (source, schema, skipped):
             from sqljury.values import build
 
-            return [f"{db}:", *_lines(build(source, schema, skip_columns=skipped))]
+            shown = source.url if "://" in db else db  # the URL may have a password
+            return [f"{shown}:", *_lines(build(source, schema, skip_columns=skipped))]
 
 
 def _lines(index: ValueIndex) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from sqljury.mcp.databases import Databases
     from sqljury.project import Project
     from sqljury.web.settings import Settings
+
+_PATHS: Final = ("--project", "--notes", "--access")
+"""Options whose value is a path."""
+_FILES: Final = {"--recipe": ".toml", "--model": ".gguf", "--adapter": ".gguf"}
+"""Options whose value is a path where it ends like this, and a name elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,8 +193,9 @@ def _print_config(targets: list[str], project: str | None, http: Settings | None
         url = f"http://{f'[{host}]' if ':' in host else host}:{http.port}/mcp"
         print(terminal.clean_lines(remote_registration(url, token=tokens is not None)))
         return
-    arguments = [_absolute(argument) for argument in sys.argv[1:] if argument != "--print-config"]
+    given = [argument for argument in sys.argv[1:] if argument != "--print-config"]
     folder = _folder(targets, project)
+    arguments = list(_absolute(given, project))
     needed: dict[str, None] = {}
     if folder is not None:
         arguments += [] if project is not None else ["--project", str(folder.folder)]
@@ -226,14 +232,33 @@ def _program() -> list[str]:
     return [found] if found else [sys.executable, "-m", "sqljury"]
 
 
-def _absolute(argument: str) -> str:
-    """An argument whose path, if it has one, does not depend on the folder; raises ``InputError`` for a password."""
-    import os
-
+def _absolute(arguments: Sequence[str], project: str | None) -> Iterator[str]:
+    """The arguments with paths that do not depend on the folder; raises ``InputError`` for a password."""
     from sqljury.errors import InputError
     from sqljury.project.settings import has_password
 
-    if has_password(argument):
-        raise InputError("the URL has a password, which a client would store; make a context folder with sqljury init")
-    head, separator, path = argument.rpartition("=")
-    return f"{head}{separator}{os.path.abspath(path)}" if os.path.exists(path) else argument
+    before = ""
+    for argument in arguments:
+        if has_password(argument):
+            raise InputError(
+                "the URL has a password, which a client would store; make a context folder with sqljury init"
+            )
+        option, separator, value = argument.partition("=") if argument.startswith("--") else (before, "", argument)
+        placed = _placed(option, value, project)
+        yield f"{option}{separator}{placed}" if argument.startswith("--") else placed
+        before = argument
+
+
+def _placed(option: str, value: str, project: str | None) -> str:
+    """The value of an option; a path in it is made absolute."""
+    import os
+
+    name = ""
+    if option == "--db":
+        place = _named(value)[1]
+        name = value.removesuffix(place)
+        is_path = "://" not in place and project_for(place, project) is None
+    else:
+        place = value
+        is_path = option in _PATHS or (option in _FILES and value.endswith(_FILES[option]))
+    return f"{name}{os.path.abspath(os.path.expanduser(place))}" if is_path and place else value

@@ -154,6 +154,11 @@ def misspelt(name: str, names: Sequence[str]) -> str | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
+def folded(text: str, kept: str = "") -> str:
+    """The words of a text, without differences in case, blanks and punctuation other than ``kept``."""
+    return " ".join("".join(c if c.isalnum() or c in kept else " " for c in text.casefold()).split())
+
+
 def letters(text: str) -> str:
     """The letters and digits of a text, without case."""
     return "".join(character for character in text.casefold() if character.isalnum())

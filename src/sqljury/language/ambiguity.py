@@ -36,9 +36,16 @@ _SETTLED: Final = re.compile(
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
 _WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
 _FEW_WORDS: Final = 4
+_POLITE: Final = r"(?:please|(?:can|could|would) you)\s+"
+_EDITS: Final = (
+    "add|insert|create|remove|drop|delete|include|exclude|keep|set|change|rename|update|increase|decrease|raise|lower"
+    "|reduce"
+)
+_EDIT: Final = re.compile(rf"^\W*(?:{_POLITE}|(?:and|but|also|now|then|just)\s+)*(?:{_EDITS})\b", re.IGNORECASE)
 _BACK: Final = re.compile(
-    r"^\W*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort|order|group|show"
-    r" only)\b|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
+    rf"^\W*(?:{_POLITE})*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort"
+    rf"|order|group|show only|{_EDITS})\b"
+    r"|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
     r"|that one|the others?|the rest|instead|the previous|the former|the latter|again|too)\b"
     r"|^\W*(?:\S+\s+){0,3}(?:its|their|he|she|his|her|this|that)\b",
     re.IGNORECASE,
@@ -130,3 +137,8 @@ def points_back(question: str) -> bool:
     Rather too often than too seldom: whoever asks this reads the question again.
     """
     return len(question.split()) <= _FEW_WORDS or _BACK.search(question) is not None
+
+
+def edits(question: str) -> bool:
+    """Whether a follow-up says how to change what was asked before it: "drop the last column"."""
+    return _EDIT.search(question) is not None

@@ -31,6 +31,8 @@ from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, literal, remark, tokens
 from sqljury.types import Column, Result, Schema, Table
 from sqljury.types.schema import Form, only_tables, qualified, shuffled, subset
 
+SCHEMA_CHARS: Final = 36_000
+"""What a schema may take of a prompt: some 12,000 tokens, of the embedded model's 16,384."""
 _MSCHEMA_EXAMPLES: Final = 3
 CODES: Final = 5
 """Values beside a column of codes or categories where other columns have one example."""

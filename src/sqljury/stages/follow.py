@@ -8,7 +8,7 @@ from typing import Final
 
 from sqljury import prompts
 from sqljury.context import Context
-from sqljury.language.ambiguity import points_back
+from sqljury.language.ambiguity import edits, points_back
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.sql.text import remark
 
@@ -35,7 +35,7 @@ def standalone(question: str, earlier: Sequence[str], context: Context) -> str:
     context.emit("reading the follow-up")
     shown = "\n".join(remark(text, _CHARS) for text in earlier[-EARLIER:])
     messages = (
-        Message("system", prompts.render("follow/system")),
+        Message("system", prompts.render("follow/changes" if edits(question) else "follow/system")),
         Message("user", prompts.render("follow/question", "schema", earlier=shown, question=remark(question, _CHARS))),
     )
     sampling = Sampling(max_tokens=_TOKENS, seed=derive_seed(context.seed, "follow"), stop=("\n\n",))

@@ -20,15 +20,12 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.prompts import Text
 from sqljury.recipes.parts import LinkPart
 from sqljury.schema.index import Hit
-from sqljury.schema.render import render
+from sqljury.schema.render import SCHEMA_CHARS, render
 from sqljury.schema.retrieve import Indexes
 from sqljury.sql.text import printable
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import only_tables
-
-SCHEMA_CHARS: Final = 36_000
-"""What the list of tables may take of the prompt."""
 
 _LIST: Final = Text("tables", "schema")
 _KEY: Final = re.compile(r'"tables"\s*:')

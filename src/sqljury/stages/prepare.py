@@ -1,6 +1,7 @@
-"""Keywords of a question as a model sees them (CHASE-SQL, section 3.2); ``schema.keywords`` needs no model.
+"""From a question and a database to a task: the schema as the model will see it, and what is known beside it.
 
-From a question and a database to a task: the schema as the model will see it, and what is known beside it.
+A recipe may have a model pick the question's keywords too (``by_model``; CHASE-SQL, section 3.2);
+``language.keywords.by_rules`` needs none.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
-from sqljury.schema.render import Style
+from sqljury.schema.render import SCHEMA_CHARS, Style
 from sqljury.schema.retrieve import Indexes, is_short, retrieve
 from sqljury.schema.samples import sample
 from sqljury.schema.target import aimed
@@ -82,12 +83,6 @@ def _taken_from(word: str, text: str) -> bool:
     words = {part.casefold()[:4] for part in WORD.findall(text)}
     return any(part.casefold()[:4] in words for part in WORD.findall(word))
 
-
-SCHEMA_CHARS: Final = 36_000
-"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
-
-One that is longer in its smallest form too is cut down to what the question needs.
-"""
 
 SEEN_ROWS: Final = 50
 """Rows read of each table: to be shown, for varied examples, and for what the values of columns mean."""

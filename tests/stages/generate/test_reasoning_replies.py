@@ -86,6 +86,8 @@ def test_long_replies_take_no_time() -> None:
     began = time.perf_counter()
     for reply in ("```" * 20_000, "a: " * 20_000, "`" * 60_000, "SELECT " * 20_000, "```sql\nSELECT 1\n```\n" * 500):
         concluding_sql(reply)
+    for lines in ("\n" * 30_000, "1\n" * 30_000):
+        assert concluding_sql(f"1.\n{lines}SELECT 1") == "SELECT 1"
     assert time.perf_counter() - began < 15
 
 

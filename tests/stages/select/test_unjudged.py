@@ -14,7 +14,7 @@ from sqljury.budget import Allowance
 from sqljury.errors import ContextLengthError
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.stages.select.base import SCHEMA_CHARS
+from sqljury.schema.render import SCHEMA_CHARS
 from sqljury.types import Answer
 
 JUDGING = ["tournament", "critic", "critic-independent"]

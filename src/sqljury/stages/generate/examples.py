@@ -13,6 +13,7 @@ from typing import Final
 from sqljury.context import Context
 from sqljury.datasets.pool import Shot
 from sqljury.errors import CancelledError
+from sqljury.language.alike import folded
 from sqljury.llm.base import Message
 from sqljury.prompts import Text
 from sqljury.schema.index import Index
@@ -35,6 +36,8 @@ SECONDS: Final = 5.0
 """For all examples of a round; the rest is not shown."""
 CHARS: Final = 600
 """Longer questions and queries are not shown."""
+_TELLING: Final = "<>=*'"
+"""Marks by which queries of the same words differ."""
 
 
 def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
@@ -94,7 +97,7 @@ def tried(shots: Iterable[Shot], context: Context) -> list[Shot]:
     ends = time.monotonic() + SECONDS
     seen: set[str] = set()
     for shot in shots:
-        both = {_key(shot.question), _key(shot.sql)}
+        both = {folded(shot.question), folded(shot.sql, kept=_TELLING)}
         if both & seen or not harmless(shot) or time.monotonic() > ends:
             continue
         result = run(shot.sql, context)
@@ -125,8 +128,5 @@ def harmless(shot: Shot) -> bool:
 
 def unlike(task: Task, shots: Sequence[Shot]) -> list[Shot]:
     """The examples that do not ask the task's own question, which the model would only copy."""
-    return [shot for shot in shots if _key(shot.question) != _key(task.question.text)]
-
-
-def _key(text: str) -> str:
-    return " ".join("".join(c if c.isalnum() or c in "<>=*'" else " " for c in text).casefold().split())
+    asked = folded(task.question.text)
+    return [shot for shot in shots if folded(shot.question) != asked]

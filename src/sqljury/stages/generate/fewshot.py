@@ -18,6 +18,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.datasets.pool import Pool, Shot, default
 from sqljury.language import embed
+from sqljury.language.alike import folded
 from sqljury.language.mask import mask, name_words
 from sqljury.llm.base import Message
 from sqljury.llm.replies import STOP
@@ -89,7 +90,7 @@ class Index:
             for shot, reading in zip(shots, read, strict=True)
         ]
         self._shots = shots
-        self._asked = [_folded(shot.question) for shot in shots]
+        self._asked = [folded(shot.question) for shot in shots]
         self._forms = [reading.form for reading in read]
         self._kinds = {form: number for number, form in enumerate(dict.fromkeys(self._forms))}
         self._kind_of = numpy.array([self._kinds[form] for form in self._forms], dtype=numpy.intp)
@@ -106,7 +107,7 @@ class Index:
         reading = skeleton.read(draft)
         names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
         order = self._order(mask(question, name_words([*names, *reading.values])), reading.form if draft else "")
-        asked = _folded(question)
+        asked = folded(question)
         chosen, queries, forms = list[Shot](), set[str](), Counter[str]()
         for row in order:
             shot, form = self._shots[row], self._forms[row]
@@ -174,11 +175,6 @@ class _Grams:
 def _grams(text: str) -> set[str]:
     words = text.split()
     return {*words, *(f"{first} {second}" for first, second in pairwise(words))}
-
-
-def _folded(question: str) -> str:
-    """The question's words, without differences in case, blanks and punctuation."""
-    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
 
 
 _lock = threading.Lock()

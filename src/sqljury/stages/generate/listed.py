@@ -16,7 +16,7 @@ from sqljury.llm.base import Message
 from sqljury.llm.replies import extract_sql
 from sqljury.prompts import Text
 from sqljury.recipes import GeneratePart
-from sqljury.schema.render import Style, render
+from sqljury.schema.render import SCHEMA_CHARS, Style, render
 from sqljury.schema.samples import MASKED, TOO_LARGE, sample
 from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import question
@@ -26,7 +26,6 @@ ROWS: Final = 1_000
 """Rows of each table whose values are compared with the question."""
 LEAST_ROWS: Final = 20
 """Rows that are read where so many take too long."""
-SCHEMA_CHARS: Final = 36_000
 BEGUN: Final = "SELECT"
 
 

@@ -108,7 +108,7 @@ _CONCLUDES: Final = re.compile(
     r"\b(?:final|finally|simplif\w+|answer|complete|whole|optimi[sz]ed|together|assembled)\b|^\W*(?:sql )?query\W*$",
     re.IGNORECASE,
 )
-_START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?[\W\d]*?`?(?=(?:SELECT|WITH)\s)", re.IGNORECASE | re.MULTILINE)
+_START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?(?:(?!\n)[\W\d])*?`?(?=(?:SELECT|WITH)\s)", re.I | re.M)
 
 STARTS: Final = 5
 """Lines outside of blocks that begin like a query and are read as one, at most."""

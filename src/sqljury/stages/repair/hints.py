@@ -25,7 +25,7 @@ from sqljury.types import Candidate, Limits, Schema, Table, Task
 from sqljury.values.bind import Has, lacking
 
 SEEK_SECONDS: Final = 2.0
-"""For each query that only looks for a reason."""
+"""For each query that only looks for a reason or for evidence."""
 ASKED: Final = 20
 """Texts of one query that are looked for."""
 _TEXTS: Final = 2

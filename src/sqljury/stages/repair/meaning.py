@@ -21,13 +21,12 @@ from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, Rewriter
 from sqljury.sql.meaning.base import Times
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
+from sqljury.stages.repair.hints import SEEK_SECONDS
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 if TYPE_CHECKING:
     from sqljury.sql.meaning.base import Rule
 
-SEEK_SECONDS: Final = 2.0
-"""For each query that only looks for evidence."""
 READ_ROWS: Final = 1000
 """First rows of a table, in storage order, in which the values of a column are looked at."""
 PATIENCE: Final = 5.0

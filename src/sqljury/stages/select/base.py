@@ -10,7 +10,7 @@ from sqljury.context import Context
 from sqljury.llm.base import Message, probabilities, sampling
 from sqljury.prompts import Text, held
 from sqljury.recipes.parts import Judged
-from sqljury.schema.render import render
+from sqljury.schema.render import SCHEMA_CHARS, render
 from sqljury.sql.resolve import used
 from sqljury.sql.text import cell_text, remark
 from sqljury.stages.select import consistency
@@ -24,8 +24,6 @@ A selector with a judge raises ``UnjudgedError`` where the judge cannot be asked
 
 ROWS: Final = 5
 CELLS: Final = 8
-SCHEMA_CHARS: Final = 36_000
-"""What the tables and columns that the queries use may take of the prompt."""
 HIDDEN: Final = Text("(not shown)", "schema")
 """Replaces a result that the judge may not see."""
 SPENT: Final = "the budget is spent"

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import exp
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, ClassVar, Final, TypeGuard, get_args
 
 from sqljury.context import Context
 from sqljury.errors import InputError
@@ -123,6 +123,10 @@ def _read(file: str) -> Weights:
     if scorer is None and (loaded["weights"].get(JUDGED) or loaded.get("scorer") is not None):
         raise InputError(f"{place}: it does not say which judge's scores it was fitted with; {again}")
     return Weights(loaded["weights"], loaded["card"], margin, sketch, scorer)
+
+
+def _is_margin(value: Any) -> TypeGuard[float]:
+    return in_measure(value) and value >= 0
 
 
 def _scorer(value: Any) -> Scorer | None:
