@@ -38,6 +38,7 @@ from sqljury.train.light import (
     figures_of,
     train,
     train_from_runs,
+    without_logprobs,
 )
 from sqljury.train.replay import Replayed, evaluation_of_runs, replay, replay_all
 from sqljury.train.scores import stored_scores
@@ -395,6 +396,31 @@ def test_choices_that_give_no_scores_are_refused(moved: Path) -> None:
     choices.select(run, data, FakeModel("A"), SelectPart("tournament", 2))
     with pytest.raises(InputError, match=r"'critic' of .* are of critic, shown the used schema, .* among 2 groups"):
         stored_scores([run], ["critic", "tournament-groups2"])
+
+
+def test_weights_for_candidates_without_log_probabilities_are_learned_beside() -> None:
+    questions, blind = made_up(40, 4), made_up(60, 5)
+    weights, alone = train(questions, blind=blind), train(blind)
+    assert weights.weights == train(questions).weights
+    assert weights.blind is not None
+    assert weights.blind.weights == alone.weights != weights.weights
+    assert weights.blind.margin >= alone.margin  # votes that are right are kept
+    figures = weights.card["blind"]
+    assert figures["data"] == alone.card["data"]
+    assert figures["held_out"]["lost"] <= alone.card["held_out"]["lost"]
+    started = train(with_judge(questions), start=weights, blind=with_judge(blind))
+    assert started.blind is not None
+    assert JUDGED in started.blind.weights
+
+
+def test_questions_lose_their_log_probabilities_and_nothing_else(train_run: Path) -> None:
+    for question in replay_all([train_run], None, []):
+        blind = without_logprobs(question)
+        assert all(candidate.logprob is None for candidate in blind.candidates)
+        assert Counter(one.sql for one in blind.candidates) == Counter(one.sql for one in question.candidates)
+        assert len(groups(blind.candidates)) == len(groups(question.candidates))
+        assert {blind.representative(number).sql in question.right for number in blind.correct} <= {True}
+        assert len(blind.correct) == len(question.correct)
 
 
 def test_two_judges_share_the_databases_of_a_run(moved: Path, train_run: Path) -> None:

@@ -83,6 +83,12 @@ def light(
     )
     print(f"decided pairs: {held_out['pairs']['percent']:.1f} % ({held_out['pairs_votes']['percent']:.1f} % by votes)")
     print(f"expected calibration error: {held_out['ece']:.3f}")
+    if blind := card["blind"]:
+        without = blind["held_out"]
+        print(
+            f"without log-probabilities, {blind['questions']} questions: EX {without['ex']['percent']:.1f} %, votes "
+            f"{without['ex_votes']['percent']:.1f} %; {without['won']} corrected, {without['lost']} lost"
+        )
     if held_out["won"] <= held_out["lost"]:
         terminal.note(
             f"on held-out {card['held_out_by']}s this judge is not better than votes; train on more questions"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -48,12 +48,17 @@ class Format:
         weights, card = loaded.get("weights"), loaded.get("card")
         if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
             raise InputError(f"{place}: has no weights or no card; {again}")
+        self.check_weights(weights, file, known)
+        return loaded
+
+    def check_weights(self, weights: Mapping[str, Any], file: str, known: Collection[str]) -> None:
+        """Raise ``InputError`` for a weight in a file that is no number, or is not of a ``known`` figure."""
+        place, again = file or self.own, f"make it again with `{self.made_by}`"
         for name, weight in weights.items():
             if name not in known:
                 raise InputError(f"{place}: {name!r} is not a feature of this version; {again}")
             if not in_measure(weight):
                 raise InputError(f"{place}: the weight of {name!r} is not a number of log-odds; {again}")
-        return loaded
 
     def loaded(self, file: str) -> dict[str, Any]:
         """What a file of this kind holds, of any version; raises ``InputError`` as ``read`` does."""

@@ -98,24 +98,29 @@ def measure(
 
 
 def answers_of(question: Replayed) -> Iterator[Given]:
-    """The run's answer, and those that its candidates would have given by votes; without those that do not run."""
-    pools: dict[tuple[Candidate, ...], str] = {}
+    """The run's answer, and those that its candidates would have given by votes; without those that do not run.
+
+    Candidates that are the same for several kinds, as where there is only one, give an answer of each kind.
+    """
+    pools: dict[tuple[Candidate, ...], list[str]] = {}
     for count in SAMPLES:
         pool = question.candidates[: count or None]
         blind = tuple(replace(candidate, logprob=None) for candidate in pool)
         kind = {1: ONE, 0: ALL}.get(count, f"first {count}")
-        pools |= {pool: kind, blind: f"{kind}, without log-probabilities"}
-    choices = [(ANSWERED, question.candidates, question.choice)]
-    for pool, kind in pools.items():
+        pools.setdefault(pool, []).append(kind)
+        pools.setdefault(blind, []).append(f"{kind}, without log-probabilities")
+    choices = [([ANSWERED], question.candidates, question.choice)]
+    for pool, kinds in pools.items():
         grouped = group(pool)
-        choices.append((kind, grouped, Choice(choose(grouped), "consistency")))
+        choices.append((kinds, grouped, Choice(choose(grouped), "consistency")))
     made = []
-    for kind, grouped, choice in choices:
+    for kinds, grouped, choice in choices:
         if choice is None or choice.index is None or grouped[choice.index].group is None:
             continue
         lacking = doubt.missing(question.task, grouped[choice.index])
         known = confidence.figures(grouped, choice, question.task, lacking)
-        made.append(Given(question.db_id, known, grouped[choice.index].sql in question.right, kind=kind))
+        right = grouped[choice.index].sql in question.right
+        made += [Given(question.db_id, known, right, kind=kind) for kind in kinds]
     for given in made:
         yield replace(given, weight=1 / len(made))
 

@@ -25,8 +25,10 @@ from sqljury.datasets.subset import Within, every_database
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.report import Share
+from sqljury.stages.select.base import representatives
+from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import JUDGED, features
-from sqljury.stages.select.light import Weights, better
+from sqljury.stages.select.light import Fitted, Weights, better
 from sqljury.stages.select.sketch import Sketch
 from sqljury.train import logit
 from sqljury.train import sketch as sketch_training
@@ -53,6 +55,9 @@ EASE: Final = 900.0
 """The penalty of ``EASED`` is this many times weaker."""
 MARGINS: Final = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 """In log-odds: by how much a group must surpass the one that votes choose."""
+CAUTION: Final = 2
+"""How many corrected answers outweigh one that votes had right and that is lost, where there are no log-probabilities:
+such candidates are of systems unlike those that the weights were learned from."""
 MIN_SCALE: Final = 0.3
 """A feature's scale is at least this, so that rare features are not penalised as little as common ones."""
 MIN_QUESTIONS: Final = 10
@@ -105,8 +110,13 @@ def train_from_runs(
     replayed = replay_all(runs, data, evaluation, processes, judged, within=within)
     gold = sketch_training.gold_questions(runs, data, evaluation, within)
     sketches = sketch_training.cross_fit(gold, seed)
-    questions = [_rated(question, sketches.get(question.db_id.casefold())) for question in replayed]
-    asked = [SetQuestion(question.id, question.db_id, question.text) for question in questions]
+    questions, blind = [], []
+    for question in replayed:
+        sketch = sketches.get(question.db_id.casefold())
+        blind.append(_rated(without_logprobs(question), sketch))
+        if any(candidate.logprob is not None for candidate in question.candidates):
+            questions.append(_rated(question, sketch))
+    asked = [SetQuestion(question.id, question.db_id, question.text) for question in blind]
     about = {
         "trained": None if today is None else today.isoformat(),
         "runs": [_about_run(run) for run in runs],
@@ -117,9 +127,16 @@ def train_from_runs(
         "checked": evaluation_size(evaluation),
         "near": len(near_duplicates(asked, evaluation)),
     }
-    sketch = start.sketch if start is not None else sketch_training.fit(gold) if sketches else None
-    weights = train(questions, seed, about, sketch, start)
+    kept = start.sketch if start is not None else sketch_training.fit(gold) if sketches else None
+    weights = train(questions, seed, about, kept, start, blind) if questions else train(blind, seed, about, kept, start)
     return replace(weights, scorer=judged.scorer) if judged is not None and weights.weights.get(JUDGED) else weights
+
+
+def without_logprobs(question: Replayed) -> Replayed:
+    """The question as if its candidates were of a system that reports no log-probabilities."""
+    candidates = group([replace(candidate, logprob=None, group=None) for candidate in question.candidates])
+    correct = {number for number, at in representatives(candidates).items() if candidates[at].sql in question.right}
+    return replace(question, candidates=candidates, correct=frozenset(correct))
 
 
 def _rated(question: Replayed, sketch: Sketch | None) -> RatedQuestion:
@@ -141,17 +158,25 @@ def _about_run(run: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Fit:
-    """What was learned from some questions; ``weights`` are per unit of ``scales`` and already times ``slope``."""
+    """What was learned from some questions.
+
+    ``per_scale`` has weights per unit of ``scales``, which are already times ``slope``.
+    """
 
     scales: Mapping[str, float]
     penalty: float
     slope: float
     margin: float
-    weights: Floats
+    per_scale: Floats
 
     def scores(self, question: RatedQuestion) -> list[float]:
         rows = _rows(question, self.scales)
-        return [float(sum(weight * cell for weight, cell in zip(self.weights, row, strict=True))) for row in rows]
+        return [float(sum(weight * cell for weight, cell in zip(self.per_scale, row, strict=True))) for row in rows]
+
+    def weights(self) -> dict[str, float]:
+        """Weights for one unit of each feature."""
+        fitted = zip(self.scales.items(), self.per_scale.tolist(), strict=True)
+        return {name: weight / scale for (name, scale), weight in fitted}
 
 
 def train(
@@ -160,15 +185,37 @@ def train(
     about: Mapping[str, Any] | None = None,
     sketch: Sketch | None = None,
     start: Weights | None = None,
+    blind: Sequence[RatedQuestion] = (),
 ) -> Weights:
     """The weights learned from all questions, with a card of figures on held-out databases.
 
     ``about`` is copied into the card. ``sketch`` is the sketch model to use later; the features of ``questions`` must
     come from sketches that did not see their databases. With ``start`` its weights stay in proportion, and the weight
-    of a judge's scores is learned beside them; the card has figures of ``start`` alone on the same questions. With
-    fewer than ``MIN_DATABASES`` decided databases, questions
-    are held out instead. Raises ``InputError`` where no feature differs in enough questions.
+    of a judge's scores is learned beside them; the card has figures of ``start`` alone on the same questions. From
+    ``blind``, questions whose candidates have no log-probabilities, weights for such candidates are learned. With
+    fewer than ``MIN_DATABASES`` decided databases, questions are held out instead. Raises ``InputError`` where no
+    feature differs in enough questions.
     """
+    fitted, figures = _learned(questions, seed, None if start is None else start.fitted())
+    without, blind_figures = None, None
+    if blind:
+        begun = None if start is None else start.fitted(logprobs=False)
+        without, blind_figures = _learned(blind, seed, begun, CAUTION)
+    card = {
+        **(about or {}),
+        **figures,
+        **({} if start is None else {"start": {"digest": start.digest, **figures["start"]}}),
+        "blind": blind_figures,
+        "sqljury": version("sqljury"),
+        "numpy": version("numpy"),
+    }
+    return Weights(fitted.weights, card, fitted.margin, sketch, blind=without)
+
+
+def _learned(
+    questions: Sequence[RatedQuestion], seed: int, start: Fitted | None, caution: int = 1
+) -> tuple[Fitted, dict[str, Any]]:
+    """What is learned from all questions, and the card's figures of it; for ``caution`` see ``_margin``."""
     databases = len({question.db_id for question in questions})
     decided_databases = len({question.db_id for question in questions if question.pairs})
     by = "database" if decided_databases >= MIN_DATABASES else "question"
@@ -176,15 +223,15 @@ def train(
         questions = [replace(question, db_id=f"{question.db_id}/{question.id}") for question in questions]
     before = None
     if start is not None:
-        before = _start_figures(questions, start)
+        scores = [[start.score(figures) for figures in question.groups] for question in questions]
+        before = figures_of(questions, scores, [start.margin] * len(questions))
         questions = [_with_start(question, start) for question in questions]
     decided = [question for question in questions if question.pairs]
-    fit = _fit(decided, seed)
+    fit = _fit(decided, seed, caution)
     if not fit.scales:
         few = f"{MIN_QUESTIONS} of the {len(decided)} questions that have correct and wrong results"
         raise InputError(f"no feature differs in {few}; run the benchmark on more questions")
     card = {
-        **(about or {}),
         "data": _hash(questions),
         "questions": len(questions),
         "databases": databases,
@@ -193,30 +240,21 @@ def train(
         **_about_fit(fit, seed),
         **({} if before is None else {"start": before}),
         "held_out_by": by,
-        "held_out": _held_out(questions, seed),
+        "held_out": _held_out(questions, seed, caution),
         "importance": _importance(fit),
         "too_rare": [name for name in _names(questions) if name not in fit.scales],
-        "sqljury": version("sqljury"),
-        "numpy": version("numpy"),
     }
-    fitted = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
-    learned = {name: weight / scale for (name, scale), weight in fitted}
+    learned = fit.weights()
     if start is not None:
         kept = learned.pop(START)
         learned = {**{name: kept * weight for name, weight in start.weights.items()}, **learned}
-    return Weights({name: round(weight, 6) for name, weight in learned.items()}, card, fit.margin, sketch)
+    return Fitted({name: round(weight, 6) for name, weight in learned.items()}, fit.margin), card
 
 
-def _with_start(question: RatedQuestion, start: Weights) -> RatedQuestion:
+def _with_start(question: RatedQuestion, start: Fitted) -> RatedQuestion:
     """The question with the score by ``start`` in the place of all features but a judge's scores."""
     groups = tuple({START: start.score(figures), JUDGED: figures[JUDGED]} for figures in question.groups)
     return replace(question, groups=groups)
-
-
-def _start_figures(questions: Sequence[RatedQuestion], start: Weights) -> dict[str, Any]:
-    """What ``start`` is, and its figures; on databases that it was trained on, they are too good."""
-    scores = [[start.score(figures) for figures in question.groups] for question in questions]
-    return {"digest": start.digest, **figures_of(questions, scores, [start.margin] * len(questions))}
 
 
 def _names(questions: Sequence[RatedQuestion]) -> tuple[str, ...]:
@@ -257,7 +295,7 @@ def _rows(question: RatedQuestion, scales: Mapping[str, float]) -> list[list[flo
     return [[figures[name] / scale for name, scale in scales.items()] for figures in question.groups]
 
 
-def _fit(decided: Sequence[RatedQuestion], seed: int) -> _Fit:
+def _fit(decided: Sequence[RatedQuestion], seed: int, caution: int = 1) -> _Fit:
     """Weights from these questions; penalty, slope and margin are those that do best on held-out databases."""
     import numpy as np
 
@@ -270,7 +308,7 @@ def _fit(decided: Sequence[RatedQuestion], seed: int) -> _Fit:
     tried = list(zip(PENALTIES, _held_out_scores(groups, scales, databases, seed), strict=True))
     penalty, scores = min(tried, key=lambda pair: logit.loss(groups, pair[1]))
     slope = float(min(np.geomspace(0.2, 5, 161), key=lambda slope: logit.loss(groups, slope * scores)))
-    margin = _margin(decided, [part.tolist() for part in np.split(slope * scores, groups.starts[1:])])
+    margin = _margin(decided, [part.tolist() for part in np.split(slope * scores, groups.starts[1:])], caution)
     return _Fit(scales, penalty, slope, margin, slope * logit.fit(groups, _penalties(scales, penalty)))
 
 
@@ -296,24 +334,28 @@ def _held_out_scores(
     return scores
 
 
-def _margin(decided: Sequence[RatedQuestion], scores: Sequence[Sequence[float]]) -> float:
-    """The margin that answers the most questions correctly; of equal ones the largest, so that doubt favours votes."""
+def _margin(decided: Sequence[RatedQuestion], scores: Sequence[Sequence[float]], caution: int) -> float:
+    """The margin with the most answers corrected, less ``caution`` times those lost.
 
-    def correct(margin: float) -> int:
-        return sum(
-            better(question_scores, margin) in question.correct
-            for question, question_scores in zip(decided, scores, strict=True)
-        )
+    Of equal ones it is the largest, so that doubt favours votes.
+    """
 
-    return max(MARGINS, key=lambda margin: (correct(margin), margin))
+    def gain(margin: float) -> int:
+        gained = 0
+        for question, question_scores in zip(decided, scores, strict=True):
+            right, votes = better(question_scores, margin) in question.correct, 0 in question.correct
+            gained += (right and not votes) - caution * (votes and not right)
+        return gained
+
+    return max(MARGINS, key=lambda margin: (gain(margin), margin))
 
 
-def _held_out(questions: Sequence[RatedQuestion], seed: int) -> dict[str, Any]:
+def _held_out(questions: Sequence[RatedQuestion], seed: int, caution: int) -> dict[str, Any]:
     """Figures on databases that weights, penalty, slope, margin, scales and choice of features have not seen."""
     scores: dict[int, list[float]] = {}
     margins: dict[int, float] = {}
     for training, held_out in logit.folds([question.db_id for question in questions], FOLDS, seed):
-        fit = _fit([questions[index] for index in training if questions[index].pairs], seed)
+        fit = _fit([questions[index] for index in training if questions[index].pairs], seed, caution)
         scores |= {index: fit.scores(questions[index]) for index in held_out}
         margins |= dict.fromkeys(held_out, fit.margin)
     indices = range(len(questions))
@@ -377,7 +419,7 @@ def _reliability(differences: Floats) -> dict[str, Any]:
 
 def _importance(fit: _Fit) -> dict[str, float]:
     """Weights in log-odds per scale of the feature, the largest first."""
-    largest = sorted(zip(fit.scales, fit.weights.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
+    largest = sorted(zip(fit.scales, fit.per_scale.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
     return {name: round(weight, 4) for name, weight in largest}
 
 

@@ -99,9 +99,10 @@ def split_of(run: Path, folder: Path) -> list[Example]:
     if kind == "project":
         return list(load_project(folder).benchmark()[0].examples)
     databases = of_run(described, folder, run)
-    limited = subset(str(dataset.get("databases", "")), str(dataset.get("without", "")))
-    found = [example for example in _whole_split(dataset, folder, databases) if limited(example.db_id)]
-    return found or [
+    if whole := _whole_split(dataset, folder, databases):
+        limited = subset(str(dataset.get("databases", "")), str(dataset.get("without", "")))
+        whole = [example for example in whole if limited(example.db_id)]
+    return list(whole) or [
         Example(record["id"], question_of(record), record["gold"], record["db_id"], databases.file(record["db_id"]))
         for record in run_folder.records(run)
     ]

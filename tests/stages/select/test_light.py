@@ -27,7 +27,7 @@ from sqljury.sql.features import UNREAD, anatomy
 from sqljury.stages.registry import asking
 from sqljury.stages.select import selector
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
-from sqljury.stages.select.light import FORMAT, Weights, light, read, shares
+from sqljury.stages.select.light import FORMAT, Fitted, Weights, light, read, shares
 from sqljury.stages.select.scorers import Scorer, group_scores
 from sqljury.stages.weights import save
 from sqljury.testing import TESTERS
@@ -413,7 +413,7 @@ GOOD = {"kind": FORMAT.kind, "version": FORMAT.version, "margin": 0.5, "weights"
     [
         ("{", "is not JSON"),
         ("[]", "is not the file of a light judge"),
-        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 4"),
+        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 5"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
         (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is not a feature"),
         (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is not a number"),
@@ -425,6 +425,10 @@ GOOD = {"kind": FORMAT.kind, "version": FORMAT.version, "margin": 0.5, "weights"
         (json.dumps({**GOOD, "scorer": {"selector": "first", "groups": 0, "schema": "used"}}), "it does not say which"),
         (json.dumps({**GOOD, "margin": -0.5}), "the margin is not a number of log-odds from 0"),
         (json.dumps({**GOOD, "margin": None}), "the margin is not a number of log-odds from 0"),
+        (json.dumps({**GOOD, "blind": {"weights": {"votes_share": 1}}}), "its weights without log-probabilities are"),
+        (json.dumps({**GOOD, "blind": {"weights": [1], "margin": 0}}), "its weights without log-probabilities are"),
+        (json.dumps({**GOOD, "blind": {"weights": {"mood": 1}, "margin": 0}}), "'mood' is not a feature"),
+        (json.dumps({**GOOD, "blind": {"weights": {"votes_share": 1}, "margin": "x"}}), "the margin is not a number"),
         (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
     ],
 )
@@ -458,9 +462,12 @@ def test_the_shipped_judge_says_what_it_is_worth() -> None:
     # A run on a database of Spider's dev is refused, so none of these was learned from.
     assert card["checked"] == {"databases": 20, "questions": 1034}
     assert weights.sketch is not None
-    assert sum(run["answers"] for run in card["runs"]) == card["questions"]
-    assert 0 <= card["held_out"]["ece"] <= 1
-    assert card["held_out"]["ex_bound"]["right"] >= card["held_out"]["ex"]["right"]
+    # Weights for candidates without log-probabilities were learned from all questions.
+    assert sum(run["answers"] for run in card["runs"]) >= card["blind"]["questions"] > card["questions"]
+    assert weights.blind is not None
+    for held_out in (card["held_out"], card["blind"]["held_out"]):
+        assert 0 <= held_out["ece"] <= 1
+        assert held_out["ex_bound"]["right"] >= held_out["ex"]["right"] > held_out["ex_votes"]["right"]
     choice = light()((candidate("SELECT name FROM pet", 0),), task("Names of pets"), CONTEXT)
     assert choice.index == 0
 
@@ -575,18 +582,15 @@ def test_opinions_are_weighted_by_sureness() -> None:
     assert features((candidate("b", 0),), task(""), Opinions(passed(told)))[0]["tests_passed"] == 0.5
 
 
-def test_without_log_probabilities_only_a_sure_judge_overrules_votes(tmp_path: Path) -> None:
-    """The weights learned from them; whatever else they say is trusted less."""
+def test_candidates_without_log_probabilities_have_weights_of_their_own(tmp_path: Path) -> None:
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT count(*) FROM pet", 1))
-    likely = tuple(replace(one, logprob=-1.0) for one in candidates)
-    for logprob, weight, given, chosen, says in (
-        (0.1, -1.0, candidates, 0, True),  # 1 is less than BLIND
-        (0.1, -1.0, likely, 1, False),
-        (0.0, -1.0, candidates, 1, False),  # weights that never saw log-probabilities
-        (0.1, -2.0, candidates, 1, False),
-        (0.1, 2.0, candidates, 0, False),  # votes and judge agree
+    likely = (candidates[0], replace(candidates[1], logprob=-1.0))
+    for blind, given, chosen in (
+        (Fitted({"missing_count": -1.0}), candidates, 1),
+        (Fitted({"missing_count": -1.0}, margin=1.0), candidates, 0),
+        (Fitted({"missing_count": -1.0}), likely, 0),
+        (None, candidates, 0),
     ):
-        weights = Weights({"missing_count": weight, "logprob_best": logprob}, {})
-        choice = choose(weights, tmp_path, given)
-        assert choice.index == chosen
-        assert bool(choice.note) is says
+        weights = Weights({"missing_count": 1.0}, {}, blind=blind)
+        assert choose(weights, tmp_path, given).index == chosen
+    assert weights.digest != replace(weights, blind=Fitted({"missing_count": 1.0})).digest

@@ -20,7 +20,7 @@ from sqljury.context import Context
 from sqljury.errors import InputError
 from sqljury.recipes.parts import Judged
 from sqljury.stages.select.base import Selector, representatives
-from sqljury.stages.select.features import JUDGED, LOGPROBS, TESTED, Opinions, described_once, features, names, passed
+from sqljury.stages.select.features import JUDGED, TESTED, Opinions, described_once, features, names, passed
 from sqljury.stages.select.scorers import SCORERS, Scorer
 from sqljury.stages.select.sketch import Sketch, read_sketch
 from sqljury.stages.weights import Format, in_measure
@@ -28,24 +28,32 @@ from sqljury.testing import run_tests
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 FORMAT: Final = Format(
-    "sqljury light judge", 4, "a light judge", "sqljury train light", "sqljury.stages.select", "light.json"
+    "sqljury light judge", 5, "a light judge", "sqljury train light", "sqljury.stages.select", "light.json"
 )
-BLIND: Final = 1.5
-"""The least margin, in log-odds, where the weights learned from log-probabilities and the candidates have none.
 
-Odds of 4.5 to 1. On pools of two to four stored candidates of Spider's train split, without their log-probabilities,
-it is the smallest margin tried with which the judge lost no question to votes (docs/log.md).
-"""
-UNSURE: Final = "the candidates have no log-probabilities, without which the judge was not sure, so votes decided"
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Calibrated log-odds for one unit of each feature.
+
+    ``margin``, in log-odds, is by how much a group must surpass the one that votes choose.
+    """
+
+    weights: Mapping[str, float]
+    margin: float = 0.0
+
+    def score(self, figures: Mapping[str, float]) -> float:
+        """A group's score in log-odds; only differences between groups of one question are meaningful."""
+        return sum(weight * figures[name] for name, weight in self.weights.items())
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Learned weights: calibrated log-odds for one unit of each feature; ``card`` documents the training.
+    """Learned weights with their margin, see ``Fitted``; ``card`` documents the training.
 
-    ``margin``, in log-odds, is by how much a group must surpass the one that votes choose. ``sketch`` predicts a
-    query's parts from the question; None where there were too few questions to learn that. ``scorer`` is the kind of
-    judge's scores that it was fitted with; None for none.
+    ``sketch`` predicts a query's parts from the question; None where there were too few questions to learn that.
+    ``scorer`` is the kind of judge's scores that it was fitted with; None for none. ``blind`` has weights for
+    candidates without log-probabilities, as those of other systems are; None where no others were learned from.
     """
 
     FORMAT: ClassVar[Format] = FORMAT
@@ -55,15 +63,11 @@ class Weights:
     margin: float = 0.0
     sketch: Sketch | None = None
     scorer: Scorer | None = None
+    blind: Fitted | None = None
 
-    def score(self, figures: Mapping[str, float]) -> float:
-        """A group's score in log-odds; only differences between groups of one question are meaningful."""
-        return sum(weight * figures[name] for name, weight in self.weights.items())
-
-    @property
-    def expects_logprobs(self) -> bool:
-        """Whether log-probabilities have a weight."""
-        return any(self.weights.get(name) for name in LOGPROBS)
+    def fitted(self, *, logprobs: bool = True) -> Fitted:
+        """The weights for candidates with or without log-probabilities."""
+        return Fitted(self.weights, self.margin) if logprobs or self.blind is None else self.blind
 
     @property
     def asks_tests(self) -> bool:
@@ -80,7 +84,8 @@ class Weights:
         """A short hash of all but the card; equal for equal judges."""
         sketch = None if self.sketch is None else self.sketch.to_json()
         scorer = [] if self.scorer is None else [asdict(self.scorer)]
-        text = json.dumps([dict(self.weights), float(self.margin), sketch, *scorer], sort_keys=True)
+        blind = [] if self.blind is None else [asdict(self.blind)]
+        text = json.dumps([dict(self.weights), float(self.margin), sketch, *scorer, *blind], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -91,6 +96,7 @@ class Weights:
             "margin": self.margin,
             "scorer": None if self.scorer is None else asdict(self.scorer),
             "weights": dict(self.weights),
+            "blind": None if self.blind is None else asdict(self.blind),
             "sketch": None if self.sketch is None else self.sketch.to_json(),
             "card": dict(self.card),
         }
@@ -112,8 +118,12 @@ def _shipped() -> Weights:
 def _read(file: str) -> Weights:
     loaded = FORMAT.read(file, names())
     place, again = file or FORMAT.own, f"make it again with `{FORMAT.made_by}`"
-    margin = loaded.get("margin")
-    if not in_measure(margin) or margin < 0:
+    margin, blind = loaded.get("margin"), loaded.get("blind")
+    if blind is not None:
+        if not isinstance(blind, dict) or set(blind) != {"weights", "margin"} or not isinstance(blind["weights"], dict):
+            raise InputError(f"{place}: its weights without log-probabilities are not weights and a margin; {again}")
+        FORMAT.check_weights(blind["weights"], file, names())
+    if not _is_margin(margin) or (blind is not None and not _is_margin(blind["margin"])):
         raise InputError(f"{place}: the margin is not a number of log-odds from 0; {again}")
     try:
         sketch = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
@@ -122,7 +132,8 @@ def _read(file: str) -> Weights:
     scorer = _scorer(loaded.get("scorer"))
     if scorer is None and (loaded["weights"].get(JUDGED) or loaded.get("scorer") is not None):
         raise InputError(f"{place}: it does not say which judge's scores it was fitted with; {again}")
-    return Weights(loaded["weights"], loaded["card"], margin, sketch, scorer)
+    without = None if blind is None else Fitted(**blind)
+    return Weights(loaded["weights"], loaded["card"], margin, sketch, scorer, without)
 
 
 def _is_margin(value: Any) -> TypeGuard[float]:
@@ -153,8 +164,8 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
     ``schema`` is what the recipe shows to judges.
 
     A group's score is the probability that it is right, given that one of them is. Votes decide where no group
-    surpasses theirs by the margin of the weights, or by ``BLIND`` where log-probabilities are missing; ``note`` says
-    so if that decided, or that scores of a judge are missing, which then decide nothing. Raises what ``read`` raises,
+    surpasses theirs by the margin of the weights. Where no candidate has a log-probability, the weights are those
+    without. ``note`` says where scores of a judge are missing, which then decide nothing. Raises what ``read`` raises,
     and ``InputError`` for weights that were fitted with scores of a judge that is shown another ``schema``.
     """
     weights = read(file)
@@ -175,15 +186,12 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
         opinions = Opinions(passed(outcomes), judged)
         figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
-        scores = {group: weights.score(figures[group]) for group in best}
-        blind = weights.expects_logprobs and all(one.logprob is None for one in candidates)
-        preferred = better(list(scores.values()), weights.margin)
-        chosen = better(list(scores.values()), max(weights.margin, BLIND)) if blind else preferred
-        winner = list(best)[chosen]
+        fitted = weights.fitted(logprobs=any(one.logprob is not None for one in candidates))
+        scores = {group: fitted.score(figures[group]) for group in best}
+        winner = list(best)[better(list(scores.values()), fitted.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
         chances = shares(list(scores.values()))
-        note = missing or (UNSURE if chosen != preferred else "")
-        return Choice(best[winner], "light", chances, comparisons, tests, note)
+        return Choice(best[winner], "light", chances, comparisons, tests, missing)
 
     return select
 
