@@ -25,8 +25,6 @@ from sqljury.datasets.subset import Within, every_database
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.report import Share
-from sqljury.stages.select.base import representatives
-from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import JUDGED, features
 from sqljury.stages.select.light import Fitted, Weights, better
 from sqljury.stages.select.sketch import Sketch
@@ -134,9 +132,7 @@ def train_from_runs(
 
 def without_logprobs(question: Replayed) -> Replayed:
     """The question as if its candidates were of a system that reports no log-probabilities."""
-    candidates = group([replace(candidate, logprob=None, group=None) for candidate in question.candidates])
-    correct = {number for number, at in representatives(candidates).items() if candidates[at].sql in question.right}
-    return replace(question, candidates=candidates, correct=frozenset(correct))
+    return question.regrouped([replace(candidate, logprob=None) for candidate in question.candidates], question.right)
 
 
 def _rated(question: Replayed, sketch: Sketch | None) -> RatedQuestion:
@@ -158,10 +154,7 @@ def _about_run(run: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Fit:
-    """What was learned from some questions.
-
-    ``per_scale`` has weights per unit of ``scales``, which are already times ``slope``.
-    """
+    """What was learned from some questions; ``per_scale`` has weights for one of ``scales``, times ``slope``."""
 
     scales: Mapping[str, float]
     penalty: float

@@ -73,6 +73,12 @@ class Replayed:
         """The candidate that stands for a group."""
         return self.candidates[representative(self.candidates, group)]
 
+    def regrouped(self, candidates: Sequence[Candidate], right: frozenset[str]) -> Replayed:
+        """The question with other candidates, grouped anew; ``right`` has the correct queries."""
+        grouped = group(candidates)
+        correct = {number for number, at in representatives(grouped).items() if grouped[at].sql in right}
+        return replace(self, candidates=grouped, correct=frozenset(correct), right=right)
+
 
 def evaluation_of_runs(runs: Sequence[Path], data: Path | None, eval_data: Path | None) -> list[Example]:
     """The evaluation questions, by ``leaks.evaluation_questions`` for the dataset of every run.
@@ -155,12 +161,8 @@ def merged(first: Replayed, other: Replayed) -> Replayed:
     """
     if first.gold != other.gold:
         return first
-    candidates = group((*first.candidates, *other.candidates))
-    right = first.right | other.right
-    correct = {number for number, index in representatives(candidates).items() if candidates[index].sql in right}
-    return replace(
-        first, candidates=candidates, correct=frozenset(correct), right=right, opinions=Opinions(), choice=None
-    )
+    both = first.regrouped((*first.candidates, *other.candidates), first.right | other.right)
+    return replace(both, opinions=Opinions(), choice=None)
 
 
 @dataclass(frozen=True)

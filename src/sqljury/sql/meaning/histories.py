@@ -56,7 +56,7 @@ def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _is_current(table: Table, question: str) -> bool:
-    """Whether "currently" may be said of the rows of a table, one of several in the query."""
+    """Whether the question may mean this table, one of several in the query, by "currently"."""
     return mentions(question, words(table.name)) and not tells_past(question)
 
 

@@ -33,7 +33,6 @@ ROWS: Final = 1000
 ALIKE: Final = 0.7
 """Likeness from which on a word of the question counts as naming a column or table, see ``language.alike.likeness``."""
 LEAST_LOGPROB: Final = -60.0
-LOGPROBS: Final = ("logprob_best", "logprob_even", "logprob_mass", "logprob_rank")
 TESTED: Final = "tests_passed"
 JUDGED: Final = "judge_score"
 """These two features cost calls of a model, and are computed only where they have weights."""
