@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,29 @@ def test_a_broken_off_refinement_goes_on(before: Path, data: Path, tmp_path: Pat
     assert not any("How many cats" in call.messages[-1].content for call in model.calls)
     with pytest.raises(DatasetError, match="refined"):
         refined(before, tmp_path / "out", data, model, Way(by="prompt"))
+
+
+def test_answers_refined_side_by_side_are_the_same(before: Path, data: Path, tmp_path: Path) -> None:
+    both = threading.Barrier(2, timeout=60)
+
+    def together(call: Call) -> str:
+        if "How many cats" in call.prompt or "old cats" in call.prompt:
+            with suppress(threading.BrokenBarrierError):  # broken where two are not in flight at once
+                both.wait()
+            assert not both.broken
+        return expecting(call)
+
+    refined(before, tmp_path / "alone", data, FakeModel(expecting))
+    refining.refine(before, tmp_path / "together", data, FakeModel(together), SUITE, TESTS, batch=2)
+    alone, side_by_side = (
+        {
+            record["id"]: (record["sql"], record["passed"], record["rounds"])
+            for record in folder.records(tmp_path / name)
+        }
+        for name in ("alone", "together")
+    )
+    assert side_by_side == alone
+    assert len(alone) == 4
 
 
 def test_plain_self_corrections(before: Path, data: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_options_without_programs_are_refused(start: Start, arguments: tuple[str
 def test_an_audit_with_several_questions_under_way(start: Start, spider: Path, tmp_path: Path) -> None:
     out, tests = tmp_path / "out.jsonl", tmp_path / "tests.jsonl"
     command = ("audit", "spider", "--data", spider, "--out", out, "--model-checks", tests, "--recipe", "fast")
-    command += ("--threads", "3", "--output", "json")
+    command += ("--batch", "3", "--output", "json")
     code, report, error = ended(start("SELECT count(*) FROM animal", *map(str, command)))
     assert code == 0, error
     assert json.loads(report)["questions"] == 3

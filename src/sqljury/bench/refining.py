@@ -29,6 +29,7 @@ from sqljury.evaluation.verdicts import Verdicts, verdicts
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names
 from sqljury.metrics.hardness import LEVELS
+from sqljury.parallel.threads import map_threads
 from sqljury.pipeline import Pipeline, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe
@@ -99,19 +100,22 @@ def refine(
     recipe: Recipe,
     way: Way,
     controls: Controls = UNATTENDED,
+    batch: int = 1,
 ) -> None:
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
-    ``model`` also links and judges, whatever the run's recipe names. Questions that ``out`` has are left out. Raises
-    ``DatasetError`` for a folder that holds no run, another one or is in use, ``CancelledError``, and what the model
-    raises, and ``InputError`` for notes that are not those that the run showed.
+    ``model`` also links and judges, whatever the run's recipe names. ``batch`` answers are refined at a time. Questions
+    that ``out`` has are left out. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
+    ``CancelledError``, what the model raises, and ``InputError`` for notes that are not those that the run showed.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
     combined = _combined(before, recipe, way)
     models = {combined.select.judge: model, **by_names(combined.tests.named, model, controls.opened)}
     shared = privacy_of(described, data)
-    pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True, privacy=shared)
+    pipeline = Pipeline(
+        combined, model, limits_of(run, described), models=models, stored=True, privacy=shared, questions=batch
+    )
     answers = sample(folder.records(run), way.limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
@@ -121,15 +125,21 @@ def refine(
     with folder.claimed(out, settled) as (stream, known), of_run(described, data, out) as databases:
         done = {record["id"] for record in known}
         controls.say(len(done), len(answers), None)
-        for record in answers:
-            if record["id"] in done:
-                continue
+        one_by_one = threading.Lock()
+
+        def refined_one(record: Record, stop: threading.Event) -> None:
+            if stop.is_set():
+                return
             own = notes.get(record["db_id"], NO_NOTES)
             line = _line(record, own, pipeline, way, databases, seed, controls.cancel)
-            controls.check("refinement")
-            folder.append_line(stream, line)
-            done.add(record["id"])
-            controls.say(len(done), len(answers), line)
+            with one_by_one:  # an error of another question does not stop this one
+                controls.check("refinement")
+                folder.append_line(stream, line)
+                done.add(record["id"])
+                controls.say(len(done), len(answers), line)
+
+        waiting = [record for record in answers if record["id"] not in done]
+        map_threads(refined_one, waiting, controls.cancel, batch)
 
 
 def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:

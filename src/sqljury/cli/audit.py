@@ -13,6 +13,7 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.options import (
+    BatchOption,
     ClusterOption,
     ModelOption,
     ProcessesOption,
@@ -68,9 +69,7 @@ def spider(
     ] = None,
     recipe: Annotated[str, typer.Option(help="The recipe of --model-checks.")] = "tssql",
     model: ModelOption = None,
-    threads: Annotated[
-        int, typer.Option(min=1, max=64, help="Questions that --model-checks processes in parallel; for services.")
-    ] = 1,
+    batch: BatchOption = 1,
 ) -> None:
     """Check Spider's gold queries against their questions and data; findings have a type and a confidence."""
     from sqljury.audit import run as audit
@@ -98,7 +97,7 @@ def spider(
         checked: list[Record] = lines
         more: list[Record] = []
         if model_checks is not None:
-            more = _checked(examples, model_checks, settled, recipe, model, threads, cancel)
+            more = _checked(examples, model_checks, settled, recipe, model, batch, cancel)
             lines = [_joined(*both) for both in zip(lines, more, strict=True)]
     if export is not None:
         _export(export, everything, checked, more, least)
@@ -115,7 +114,7 @@ def _checked(
     settled: Record,
     recipe: str,
     name: str | None,
-    threads: int,
+    batch: int,
     cancel: threading.Event,
 ) -> list[Record]:
     """The same gold queries by tests."""
@@ -124,10 +123,10 @@ def _checked(
     from sqljury.pipeline import Pipeline
     from sqljury.stages.check import with_tests
 
-    opened = opening(name, cache=False)
+    opened = opening(name, cache=False, together=batch)
     model = opened()
     pipeline = Pipeline.from_recipe(recipe, model, opened=opened)
-    pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""))
+    pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""), questions=batch)
 
     def check(example: Example, db: Database, stop: threading.Event) -> Record:
         return check_with(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
@@ -143,7 +142,7 @@ def _checked(
 
     others = sorted(one.name for one in pipeline.others())  # an adapter's name changes when it is trained again
     wanted = {**settled, "model": model.name, "others": others, "recipe": asdict(pipeline.recipe)}
-    return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=threads)
+    return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=batch)
 
 
 def _listed(examples: Sequence[Example], file: Path) -> list[Example]:

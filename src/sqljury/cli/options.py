@@ -145,6 +145,14 @@ WeightsOption = Annotated[
     str, typer.Option("--weights", metavar="FILE", help="The weights file of `train light`, for the selector light.")
 ]
 CacheOption = Annotated[bool, typer.Option(help="Store the model's replies and reuse them.")]
+BatchOption = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=1024,
+        help="The number of questions in flight at once; for services, vLLM and the embedded model.",
+    ),
+]
 MaxCalls = Annotated[
     int | None,
     typer.Option(min=1, help="The limit on calls to the model; the command ends with an error before exceeding it."),

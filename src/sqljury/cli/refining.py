@@ -11,7 +11,7 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm
-from sqljury.cli.options import CacheOption, ModelOption, opening
+from sqljury.cli.options import BatchOption, CacheOption, ModelOption, opening
 from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
 
@@ -87,6 +87,7 @@ def refine(
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
+    batch: BatchOption = 1,
     processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries at the end.")] = 1,
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
 ) -> None:
@@ -118,9 +119,9 @@ def refine(
             terminal.note(f"{out} has {done} of {total} answers; continuing")
 
     with interruptible() as cancel:
-        opened = opening(model, cache=cache)
+        opened = opening(model, cache=cache, together=batch)
         tested = recipes.load(recipe)
-        refining.refine(run_dir, out, where, opened(), tested, way, Controls(say, cancel, opened))
+        refining.refine(run_dir, out, where, opened(), tested, way, Controls(say, cancel, opened), batch)
     found = refining.summary(out, where, processes)
     if output is TextForm.JSON:
         print(terminal.to_json({"run": folder.described(out), **found}))
