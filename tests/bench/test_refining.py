@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +15,7 @@ from sqljury.bench.refining import Way
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, ModelUnavailableError, SandboxError
 from sqljury.evaluation import run_folder as folder
+from sqljury.llm.base import Reply
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.recipes.parts import TestsPart
@@ -109,17 +110,19 @@ def test_a_broken_off_refinement_goes_on(before: Path, data: Path, tmp_path: Pat
 
 
 def test_answers_refined_side_by_side_are_the_same(before: Path, data: Path, tmp_path: Path) -> None:
-    both = threading.Barrier(2, timeout=60)
+    threads: set[int] = set()
+    two = threading.Event()
 
-    def together(call: Call) -> str:
-        if "How many cats" in call.prompt or "old cats" in call.prompt:
-            with suppress(threading.BrokenBarrierError):  # broken where two are not in flight at once
-                both.wait()
-            assert not both.broken
-        return expecting(call)
+    class Waiting(FakeModel):
+        def complete(self, *asked: Any, **more: Any) -> Reply:
+            threads.add(threading.get_ident())
+            if len(threads) == 2:
+                two.set()
+            assert two.wait(30)  # the other question is asked while this one is
+            return super().complete(*asked, **more)
 
     refined(before, tmp_path / "alone", data, FakeModel(expecting))
-    refining.refine(before, tmp_path / "together", data, FakeModel(together), SUITE, TESTS, batch=2)
+    refining.refine(before, tmp_path / "together", data, Waiting(expecting), SUITE, TESTS, batch=2)
     alone, side_by_side = (
         {
             record["id"]: (record["sql"], record["passed"], record["rounds"])
