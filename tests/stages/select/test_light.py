@@ -584,11 +584,12 @@ def test_opinions_are_weighted_by_sureness() -> None:
 
 def test_candidates_without_log_probabilities_have_weights_of_their_own(tmp_path: Path) -> None:
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT count(*) FROM pet", 1))
-    likely = (candidates[0], replace(candidates[1], logprob=-1.0))
+    likely = tuple(replace(one, logprob=-1.0) for one in candidates)
     for blind, given, chosen in (
         (Fitted({"missing_count": -1.0}), candidates, 1),
         (Fitted({"missing_count": -1.0}, margin=1.0), candidates, 0),
         (Fitted({"missing_count": -1.0}), likely, 0),
+        (Fitted({"missing_count": -1.0}), (candidates[0], likely[1]), 1),
         (None, candidates, 0),
     ):
         weights = Weights({"missing_count": 1.0}, {}, blind=blind)

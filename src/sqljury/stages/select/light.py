@@ -164,8 +164,8 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
     ``schema`` is what the recipe shows to judges.
 
     A group's score is the probability that it is right, given that one of them is. Votes decide where no group
-    surpasses theirs by the margin of the weights. Where no candidate has a log-probability, the weights are those
-    without. ``note`` says where scores of a judge are missing, which then decide nothing. Raises what ``read`` raises,
+    surpasses theirs by the margin of the weights. Where some candidate has no log-probability, the weights are those
+    without: groups that have none would all rank last. ``note`` says where scores of a judge are missing, which then decide nothing. Raises what ``read`` raises,
     and ``InputError`` for weights that were fitted with scores of a judge that is shown another ``schema``.
     """
     weights = read(file)
@@ -186,7 +186,7 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
         opinions = Opinions(passed(outcomes), judged)
         figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
-        fitted = weights.fitted(logprobs=any(one.logprob is not None for one in candidates))
+        fitted = weights.fitted(logprobs=all(one.logprob is not None for one in candidates))
         scores = {group: fitted.score(figures[group]) for group in best}
         winner = list(best)[better(list(scores.values()), fitted.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
