@@ -15,6 +15,7 @@ from commands import Start, ended
 from sqljury import FakeModel
 from sqljury.cli import bench, ladder
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation import run_folder
 
 SQLJURY = Path(sys.executable).with_name("sqljury")
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "spider"
@@ -267,6 +268,11 @@ def test_repeated_runs_and_the_ladder_print_their_tables(
     bench.spider(spider, out, seeds="1,2", recipe="fast")
     assert capsys.readouterr().out == first, "finished runs are only judged"
     monkeypatch.setattr("sqljury.llm.open._bare", lambda _, __: FakeModel("SELECT count(*) FROM animal"))
+    bench.spider(spider, tmp_path / "together", recipe="fast", batch=2)
+    assert json.loads((tmp_path / "together" / "run.json").read_text())["in_flight"] == 2
+    alone, together = (run_folder.records(place) for place in (out / "seed1", tmp_path / "together"))
+    assert [one["sql"] for one in together] == [one["sql"] for one in alone]
+    capsys.readouterr()
     ladder.ladder(spider, tmp_path / "ladder", samples="1,2", json_file=figures.with_name("ladder.json"))
     shown = capsys.readouterr().out
     for step in ("write", "+ link", "votes", "independent", "joint", "bracket", "oracle"):

@@ -20,11 +20,12 @@ from sqljury.cli.analyze import (
     Wanted,
     print_analyses,
 )
-from sqljury.cli.answering import answer_all
+from sqljury.cli.answering import answer_all, answer_together
 from sqljury.cli.engines import EngineName, EngineOption, ServerOption, StripKeys, comparable
 from sqljury.cli.groups import DrawOptions, grouped
 from sqljury.cli.options import (
     AdapterOption,
+    BatchOption,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -74,6 +75,7 @@ def spider(
     shots: ExamplesOption = None,
     budget_seconds: BudgetSeconds = None,
     budget_tokens: BudgetTokens = None,
+    batch: BatchOption = 1,
     analyze: AnalyzeOption = None,
     stop_share: StopShares = None,
     stop_least: StopLeast = None,
@@ -109,12 +111,15 @@ def spider(
             run.is_finished(examples, folder, {**wanted, "seed": sampled}) for sampled, folder in folders.items()
         )
         if not finished:  # otherwise no model is needed
-            opened = opening(model, adapter, cache=cache)
+            opened = opening(model, adapter, cache=cache, together=batch)
             pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
-            pipeline = replace(pipeline, allowance=allowed, pool=pool)
+            pipeline = replace(pipeline, allowance=allowed, pool=pool, questions=batch)
             for sampled, folder in folders.items():
                 settled = run.settings(pipeline, name, sampled) | {"cache": cache}
-                answer_all(examples, pipeline, folder, settled, cancel)
+                if batch == 1:
+                    answer_all(examples, pipeline, folder, settled, cancel)
+                else:
+                    answer_together(batch, examples, pipeline, folder, settled, cancel, None)
     if analyze:
         print_analyses(out, data, analyses)
     elif seeds:
