@@ -166,8 +166,8 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
     A group's score is the probability that it is right, given that one of them is. Votes decide where no group
     surpasses theirs by the margin of the weights. Where some candidate has no log-probability, the weights are those
     without: groups that have none would all rank last. ``note`` says where scores of a judge are missing, which then
-    decide nothing. Raises what ``read`` raises,
-    and ``InputError`` for weights that were fitted with scores of a judge that is shown another ``schema``.
+    decide nothing. Raises what ``read`` raises, and ``InputError`` for weights that were fitted with scores of a judge
+    that is shown another ``schema``.
     """
     weights = read(file)
     if weights.asked is not None and weights.asked.schema != schema:
