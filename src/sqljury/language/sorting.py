@@ -35,6 +35,15 @@ _ALPHABETICAL: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHER_WAY: Final = re.compile(r"\b(?:reverse\w*|descending|z (?:to|-) a)\b", re.IGNORECASE)
+_COMES_FIRST: Final = (
+    r"(?: [\w'-]+){0,3}? (?:first(?=\s*(?:[,.;:)?!]|$|(?:and|then|within|for|in each)\b))|(?:at|on) (?:the )?top\b)"
+)
+_LATEST: Final = re.compile(rf"\b(?:latest|newest|youngest|(?:most|more) recent(?:ly)?)\b{_COMES_FIRST}", re.IGNORECASE)
+_EARLIEST: Final = re.compile(
+    rf"\b(?:earliest|soonest|oldest|longest[ -](?:overdue|ago|due|serving|standing|waiting|running|open|outstanding))\b"
+    rf"{_COMES_FIRST}",
+    re.IGNORECASE,
+)
 _NEAR: Final = 30
 """Characters after the name of what is sorted by in which its direction may stand."""
 _END: Final = re.compile(r"[.;?!]|\bthen\b")
@@ -80,6 +89,15 @@ def sorting(question: str) -> Sorting:
 def only_sorts(question: str) -> bool:
     """Whether the question names an end of an order only to say which rows come first."""
     return bool(_ENDS.search(question)) and not ranked(_ENDS.sub("", question))
+
+
+def latest_first(question: str) -> bool | None:
+    """Whether the latest days come first ("newest first"), or the earliest ("soonest first", "longest overdue first").
+
+    None where the question says neither, or says it more than once.
+    """
+    latest, earliest = len(_LATEST.findall(question)), len(_EARLIEST.findall(question))
+    return bool(latest) if latest + earliest == 1 else None
 
 
 def _of(match: re.Match[str]) -> str:

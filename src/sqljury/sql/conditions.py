@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqljury.sql.parse import exp
 
 
@@ -24,6 +26,18 @@ def operands(condition: exp.Expr, connective: type[exp.Connector]) -> list[exp.E
     if type(node) is not connective:
         return [node]
     return [part for side in node.flatten() for part in operands(side, connective)]
+
+
+def remove(select: exp.Select, unwanted: Callable[[exp.Expr], bool]) -> bool:
+    """Take the conditions of WHERE that are ``unwanted`` out of it, in place; whether there were any.
+
+    Only those that all rows must meet: parentheses, with what is in them, are one condition.
+    """
+    parts = outer_conjuncts(select.args.get("where"))
+    kept = [part for part in parts if not unwanted(part)]
+    if len(kept) < len(parts):
+        select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in kept), copy=False)) if kept else None)
+    return len(kept) < len(parts)
 
 
 def _condition(clause: exp.Expr) -> exp.Expr:

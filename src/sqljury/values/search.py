@@ -59,6 +59,8 @@ _KEPT: Final = 60
 _VARIANTS: Final = 50
 """Values returned that differ only in case, accents or punctuation."""
 _CERTAIN: Final = 0.98
+_SAME, _JOINED = 0.99, 0.95
+"""The same letters; the same but for blanks, as in "no show" and NOSHOW."""
 _INITIALS, _TWO_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.65, 0.55, 0.9, 0.75
 _KNOWN_WORD: Final = 0.6
 """Factor for a near spelling of a known word, which is hardly a misspelling."""
@@ -144,8 +146,11 @@ class Searcher:
         scores = spelling.whole(folded, keys)
         scored: Scored = {}
         for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
-            same = keys[at] == folded
-            scored[int(near[at])] = (0.99, "same letters") if same else (float(scores[at]) * trust, "spelling")
+            scored[int(near[at])] = (float(scores[at]) * trust, "spelling")
+        letters = folded.replace(" ", "")
+        for key, name in zip(near.tolist(), keys, strict=True):
+            if name.replace(" ", "") == letters:
+                scored[key] = (_SAME if name == folded else _JOINED, "same letters")
         near, keys = near[:_WORDS_POOL], keys[:_WORDS_POOL]
         if " " not in folded and not any(" " in key for key in keys):
             return scored

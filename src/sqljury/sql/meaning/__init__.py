@@ -16,6 +16,7 @@ from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
 from sqljury.sql.meaning.counted import counted_matches, counted_once, summed_keys
 from sqljury.sql.meaning.daynumbers import day_numbers
+from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
@@ -40,6 +41,7 @@ from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
+from sqljury.sql.meaning.unasked import included, unasked_days
 from sqljury.sql.meaning.units import main_units, minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
@@ -62,6 +64,8 @@ RULES: Final[tuple[Rule, ...]] = (
     conditions_of_rows,
     whole_periods,
     missing_period,
+    unasked_days,
+    included,
     current_rows,
     numbers_of_texts,
     booleans,
@@ -101,6 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sort_output,
     sorted_as_asked,
     rounded,
+    directions,
     best_of_each,
     null_order,
 )

@@ -187,6 +187,12 @@ def compared(tree: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[tuple[Any, exp.
             yield node, right, left
 
 
+def turn(key: exp.Ordered, dialect: str, *, descending: bool) -> None:
+    """Give a key of an order this direction, with NULLs where the engine has them by itself."""
+    key.set("desc", descending)
+    key.set("nulls_first", {"postgres": descending, "duckdb": False}.get(dialect, not descending))
+
+
 def text_of(node: exp.Expr | None) -> str | None:
     """The text of a literal, of a cast one too; None for anything else."""
     while isinstance(node, exp.Cast | exp.Paren | exp.Date | exp.TsOrDsToDate | exp.Timestamp):

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqljury.language.cues import ranked, speaks_of_losses
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days
+from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days, turn
 from sqljury.sql.parse import exp
 from sqljury.sql.terms import meant
 
@@ -39,8 +39,7 @@ def extremes(tree: exp.Query, asked: Asked) -> Change | None:
     if wanted is None or wanted == given:
         return None
     if isinstance(node, exp.Ordered):
-        node.set("desc", wanted)
-        node.set("nulls_first", not wanted)
+        turn(node, asked.dialect, descending=wanted)
     else:
         node.replace((exp.Max if wanted else exp.Min)(this=key.copy()))
     ends = ("lowest", "highest")

@@ -61,6 +61,11 @@ _HUNDREDS: Final = _HUNDRED | {"0.01", ".01"}
 _HUNDREDTH: Final = re.compile(r"%|\b(?:percent\w*|per cent|pct|share|rate|hundred\w*|100|1/100)\b", re.IGNORECASE)
 _SHARES: Final = frozenset({"rate", "share", "ratio", "percentage", "discount", "disc", "margin"})
 """Words of names of columns that may hold percentages."""
+_WANTS_CENTS: Final = re.compile(
+    r"\b(?:in|as) (?:\w+ ){0,2}?(?:euro-?\s?)?(?:cents?|pence|pennies)\b|\bhow many (?:cents|pence|pennies)\b"
+    r"|\bminor (?:currency )?units?\b",
+    re.IGNORECASE,
+)
 _MISTAKEN: Final = {"10": ("10", "ten"), "1000": ("1000", "1,000")}
 """Divisors that are written for 100, and how a question may ask for them."""
 
@@ -94,16 +99,30 @@ def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
 def main_units(tree: exp.Query, asked: Asked) -> Change | None:
     """Show euros as they are stored: ``SUM(amount)`` for ``SUM(amount) / 100.0`` where amounts have fractions.
 
-    Left alone where the question asks for a share or gives a number to divide by, or the column names a small unit.
+    So too for ``AVG(amount) * 100``, unless the question asks for cents; "rounded to cents" does not. Left alone where
+    the question asks for a share or gives a number to divide by, or the column names a small unit.
     """
-    question = asked.question.text
-    if not main_unit(question) or main_unit(asked.question.evidence) or _HUNDREDTH.search(asked.question.whole):
+    question, evidence = asked.question.text, asked.question.evidence
+    if main_unit(evidence) or _HUNDREDTH.search(asked.question.whole):
         return None
     euros = _Euros(asked)
     divisions = [node for node in tree.find_all(exp.Div) if _is_hundred(node.expression) and euros(_uncast(node.this))]
-    for node in divisions:
-        node.replace(node.this.copy())
-    return Change("amounts with fractions were divided by 100, as if they were cents") if divisions else None
+    divided_by = [(node, node.this) for node in divisions if main_unit(question)]
+    products = [] if _WANTS_CENTS.search(asked.question.whole) else list(_hundredfold(tree, euros))
+    for node, amount in [*divided_by, *products]:
+        node.replace(amount.copy())
+    if products:
+        return Change("amounts with fractions were multiplied by 100, as if cents were asked for")
+    return Change("amounts with fractions were divided by 100, as if they were cents") if divided_by else None
+
+
+def _hundredfold(tree: exp.Query, euros: _Euros) -> Iterator[tuple[exp.Mul, exp.Expr]]:
+    """Products of an amount and 100 that are no part of a ratio, with the amount."""
+    for node in list(tree.find_all(exp.Mul)):
+        sides = (node.this, node.expression), (node.expression, node.this)
+        amount = next((one for one, other in sides if _is_hundred(other) and euros(_uncast(one))), None)
+        if amount is not None and _ratio(node) is None and node.find_ancestor(exp.Predicate) is None:
+            yield node, amount
 
 
 def _is_hundred(node: exp.Expr) -> bool:

@@ -1,0 +1,82 @@
+"""Conditions that the question does not ask for: on a day that it does not name, or against rows that it includes.
+
+Small models copy what questions often have: only rows before some day, or without what is sold or cancelled.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.language.words import NUMBER_WORDS
+from sqljury.sql.conditions import remove
+from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, single_select
+from sqljury.sql.parse import exp
+
+_TOKEN: Final = re.compile(r"[a-z0-9]+")
+_OF_TIME: Final = re.compile(
+    r"\d|\b(?:today|tonight|yesterday|tomorrow|now|nowadays|current\w*|present\w*|recent\w*|last|latest|past|this|next"
+    r"|ago|since|before|after\w*|until|till|by|from|yet|still|already|so far|ever|never|up ?coming|future|former\w*"
+    r"|previous\w*|earl\w+|late\w*|old\w*|new\w*|young\w*|over ?due|due|expir\w+|valid\w*|active|open|years?|quarters?"
+    r"|months?|weeks?|days?|dates?|times?|century|decades?|seasons?|spring|summer|autumn|winter|christmas|easter"
+    r"|when|long\w*|start\w*|begin\w*|end\w*|during|within|between|historic\w*|modern"
+    r"|jan\w*|feb\w*|mar|march|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|\w+days?"
+    rf"|{'|'.join(NUMBER_WORDS[1:])})\b",
+    re.IGNORECASE,
+)
+"""Anything in a question that a condition on a day may be meant for."""
+_INCLUDING: Final = re.compile(r"(?<!\bnot )(?<!n't )(?<!n’t )(?<!without )\bincluding\b", re.IGNORECASE)
+_INCLUDED: Final = re.compile(r"(?<!\bnot )\b(?:included|as well|too)\b", re.IGNORECASE)
+_NEAR: Final = 4
+"""Words beside "including" or "included" that may be a value."""
+_MOST_TEXTS: Final = 50
+"""A column with more different values holds names."""
+
+
+def unasked_days(tree: exp.Query, asked: Asked) -> Change | None:
+    """Remove conditions on days from a question that says nothing of time: ``received_on < '2023-01-01'``."""
+    select = single_select(tree)
+    if select is None or _OF_TIME.search(asked.question.whole) or not remove(select, _names_days):
+        return None
+    return Change("the question names no day", without=("conditions",))
+
+
+def _names_days(node: exp.Expr) -> bool:
+    """Whether a condition compares a column with a day, or with two."""
+    if isinstance(node, exp.Between):
+        return isinstance(node.this, exp.Column) and None not in (day_of(node.args["low"]), day_of(node.args["high"]))
+    if not isinstance(node, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.EQ):
+        return False
+    sides = (node.this, node.expression), (node.expression, node.this)
+    return any(isinstance(column, exp.Column) and day_of(other) is not None for column, other in sides)
+
+
+def included(tree: exp.Query, asked: Asked) -> Change | None:
+    """Remove ``status <> 'SOLD'`` where the question says "including sold ones" or "sold ones included"."""
+    select, said = single_select(tree), _said_to_be_included(asked.question.text)
+    if select is None or not said:
+        return None
+    against = [node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, said, asked)]
+    if not remove(select, lambda node: any(node is one for one in against)):
+        return None
+    return Change("the question includes what the query leaves out", without=("conditions",))
+
+
+def _said_to_be_included(question: str) -> list[list[str]]:
+    """The words behind each "including" and before each "included"."""
+    behind = [_TOKEN.findall(question[match.end() :].lower())[:_NEAR] for match in _INCLUDING.finditer(question)]
+    before = [_TOKEN.findall(question[: match.start()].lower())[-_NEAR:] for match in _INCLUDED.finditer(question)]
+    return behind + before
+
+
+def _is_included(column: exp.Column, other: exp.Expr, said: list[list[str]], asked: Asked) -> bool:
+    """Whether a column is compared with a value of its own that the question includes."""
+    known = held(column, asked.schema)
+    if known is None or not isinstance(other, exp.Literal) or not other.is_string:
+        return False
+    values = asked.data.values(known.table, known.column.name)
+    tokens = _TOKEN.findall(other.name.lower())
+    if not tokens or other.name not in values or len(set(values)) > _MOST_TEXTS:
+        return False
+    places = ((words, at) for words in said for at in range(len(words) - len(tokens) + 1))
+    return any(words[at : at + len(tokens)] == tokens for words, at in places)
