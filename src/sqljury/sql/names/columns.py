@@ -42,6 +42,10 @@ _REPEATED: Final = 0.7
 """Less again where an aggregate would count a row for each of those."""
 _OWN_DAY: Final = 0.6
 """Less than a certain key to the table that has the day; it counts where that finds nothing."""
+_OWN_CODE: Final = 0.75
+"""Less than a key to one row that has the column, more than a way to several such rows."""
+_NAMING: Final = ("code", "cd", "name", "nm", "iso", "desc")
+"""Last words of columns that name or encode what the words before them say."""
 _DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
 """Last words of columns of days."""
 _RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))
@@ -88,7 +92,11 @@ class Binder:
         self._reading.search()
         return self._choose(
             self._paired(column, list(self._tables)),
-            lambda: [*self._own_day(column, list(self._tables)), *self._joins(column)],
+            lambda: [
+                *self._own_day(column, list(self._tables)),
+                *self._own_code(column, list(self._tables)),
+                *self._joins(column),
+            ],
             lambda: self._near(column, list(self._tables)),
         )
 
@@ -268,6 +276,21 @@ class Binder:
             Option(_OWN_DAY, "day of the table", self._assigning(column, alias, names[0]))
             for alias, names in days.items()
             if len(names) == 1
+        ]
+
+    def _own_code(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that is called so with "code" or "name" behind it: ``country_code`` for ``country``."""
+        wanted = {(*pieces(column.name), word) for word in _NAMING}
+        found = [
+            (alias, each.name)
+            for alias in aliases
+            for each in self._tables[alias].columns
+            if pieces(each.name) in wanted
+        ]
+        return [
+            Option(_OWN_CODE, "code of the table", self._assigning(column, alias, name))
+            for alias, name in found
+            if len(found) == 1
         ]
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
