@@ -27,6 +27,7 @@ from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
@@ -94,6 +95,7 @@ RULES: Final[tuple[Rule, ...]] = (
     counted_inside,
     names_for_keys,
     in_words,
+    listed_outputs,
     grouped,
     totals,
     first_of_each,

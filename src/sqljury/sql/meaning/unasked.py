@@ -16,10 +16,10 @@ from sqljury.sql.parse import exp
 _TOKEN: Final = re.compile(r"[a-z0-9]+")
 _OF_TIME: Final = re.compile(
     r"\d|\b(?:today|tonight|yesterday|tomorrow|now|nowadays|current\w*|present\w*|recent\w*|last|latest|past|this|next"
-    r"|ago|since|before|after\w*|until|till|by|from|yet|still|already|so far|ever|never|up ?coming|future|former\w*"
+    r"|ago|yet|still|already|so far|ever|never|up ?coming|future|former\w*"
     r"|previous\w*|earl\w+|late\w*|old\w*|new\w*|young\w*|over ?due|due|expir\w+|valid\w*|active|open|years?|quarters?"
     r"|months?|weeks?|days?|dates?|times?|century|decades?|seasons?|spring|summer|autumn|winter|christmas|easter"
-    r"|when|long\w*|start\w*|begin\w*|end\w*|during|within|between|historic\w*|modern"
+    r"|long\w*|historic\w*|modern"
     r"|jan\w*|feb\w*|mar|march|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|\w+days?"
     rf"|{'|'.join(NUMBER_WORDS[1:])})\b",
     re.IGNORECASE,

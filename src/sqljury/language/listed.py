@@ -1,0 +1,56 @@
+"""The columns that an English question lists: "plate, make, model and status, ordered by plate"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.language.words import words
+
+_BEGINS: Final = re.compile(
+    r"(?::|\s[-–—])\s+"
+    r"|(?:^|[.?!;]\s+)(?:please\s+)?(?:show|give|return|list|i need|i want|we need|display|output)\b"
+    r"(?:\s+(?:me|us|just))?\s+",
+    re.IGNORECASE,
+)
+"""What stands before a list of columns: a colon, a dash, or a verb at the beginning of a sentence."""
+_ENDS: Final = re.compile(r"[.?!;:()]|\s[-–—]\s|$")
+_ORDER: Final = re.compile(
+    r"\b(?:first|last|top|sorted|order(?:ed)?|alphabetical\w*|descending|ascending|then|a to z|by)\b(?!\s+names?\b)",
+    re.I,
+)
+_ARTICLE: Final = re.compile(r"^(?:(?:the|its|their|his|her|our|and|also|each)\s+)+", re.IGNORECASE)
+_CHOOSES: Final = re.compile(
+    r"\b(?:for|with|who|that|which|whose|where|when|from|per|each|every|all|if|is|are|was|were|has|have)\b",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 4
+"""Words of the name of a column in a list."""
+
+
+def listed(question: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each column of the one list in a question; empty where there is none, or it is not clear.
+
+    What follows the list in its sentence may only say how rows are sorted.
+    """
+    lists = [found for match in _BEGINS.finditer(question) if (found := _list(question[match.end() :]))]
+    return lists[0] if len(lists) == 1 else ()
+
+
+def _list(text: str) -> tuple[tuple[str, ...], ...]:
+    sentence = _ENDS.split(text, maxsplit=1)[0]
+    parts = [part for part in re.split(r",(?:\s+and\b)?|\s+and\s+", sentence) if part.strip()]
+    items: list[tuple[str, ...]] = []
+    for at, part in enumerate(parts):
+        if _ORDER.search(part):
+            return tuple(items) if len(items) > 1 and all(map(_is_of_order, parts[at:])) else ()
+        name = _ARTICLE.sub("", part.strip())
+        named = words(name)
+        if not named or len(named) > _LONGEST or _CHOOSES.search(name):
+            return ()
+        items.append(named)
+    return tuple(items) if len(items) > 1 else ()
+
+
+def _is_of_order(part: str) -> bool:
+    return _ORDER.search(part) is not None
