@@ -19,6 +19,15 @@ _MUST_HAVE: Final = re.compile(
     r"\b(?:have|has|having|had|with)\s+(?:a|an|any|some|at least one|one or more)\s+((?:[\w-]+\s*){1,2})", re.IGNORECASE
 )
 _CHOSEN: Final = re.compile(r"\b(?:who|that|which|whose|whom)\b", re.IGNORECASE)
+_NUMBER: Final = rf"(?P<number>\d{{1,2}}|{'|'.join(NUMBER_WORDS[2:])})"
+_END: Final = rf"(?:{cues.GREATEST}|{cues.SMALLEST}|oldest|youngest|best|longest|fastest|slowest)"
+_TOP: Final = re.compile(
+    rf"\b(?:top|(?:(?<!in )(?<!over )(?<!during )(?<!for )(?<!within )(?<!of )(?<!from )(?:the|our)|which|what are the"
+    rf"|(?:show|give|list|find|name)(?: me| us)?(?: the)?)(?= [\w-]+(?: (?:{_END}\b|[\w-]*(?:s|people|men|children)\b))"
+    rf"[^.?!;]*\b{_END}\b|(?: [\w-]+) {_END}\b)) {_NUMBER}\b(?! (?:percent|per cent)\b)",
+    re.IGNORECASE,
+)
+_MOST_ROWS: Final = 50
 _DIGITS: Final = re.compile(r"\b\d+\b")
 
 
@@ -49,6 +58,18 @@ def wants(question: str) -> Wants:
         counted=frozenset(filter(None, counted)),
         numbers=frozenset() if cues.ranked(question) else _numbers(question),
     )
+
+
+def number_of_rows(question: str) -> int | None:
+    """How many rows a question asks for by an end of an order: "which three diagnoses ... most often", "top 5".
+
+    None where it says no number, several of them, or asks for so many of each.
+    """
+    found = [match["number"].lower() for match in _TOP.finditer(question)]
+    if len(found) != 1 or cues.every(question):
+        return None
+    number = int(found[0]) if found[0].isdigit() else NUMBER_WORDS.index(found[0])
+    return number if 1 < number <= _MOST_ROWS else None
 
 
 def grouped_by(question: str) -> frozenset[str]:

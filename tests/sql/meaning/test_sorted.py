@@ -192,3 +192,10 @@ def test_alphabetical_is_by_the_first_text(answered: Answered, question: str, sq
 )
 def test_other_orders_than_alphabetical_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+def test_an_extreme_that_leaves_one_row_is_left_out(answered: Answered) -> None:
+    sql = "SELECT loan_no, fee, MIN(fee) FROM loan WHERE kind = 'oil' ORDER BY fee"
+    expected = "SELECT loan_no, fee FROM loan WHERE kind = 'oil' ORDER BY fee"
+    assert answered(SCHEMA, "Loans of oil paintings with their fee, lowest fee first", sql).sql == expected
+    assert answered(SCHEMA, "The loan of an oil painting with the lowest fee", sql).sql == sql

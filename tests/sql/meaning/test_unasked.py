@@ -8,6 +8,8 @@ from answered import Answered
 
 SCHEMA = """
 CREATE TABLE vehicle (id INTEGER PRIMARY KEY, plate TEXT, status TEXT, km INTEGER, bought DATE);
+CREATE TABLE test (id INTEGER PRIMARY KEY, name TEXT, is_abnormal INTEGER, result TEXT);
+INSERT INTO test VALUES (1, 'blood', 1, 'high'), (2, 'urine', 0, 'fine'), (3, 'blood', NULL, NULL);
 CREATE TABLE fine (id INTEGER PRIMARY KEY, kind TEXT, amount REAL, received DATE);
 INSERT INTO vehicle VALUES (1, 'A1', 'AVAILABLE', 10, '2021-02-03'), (2, 'B2', 'SOLD', 90, '2019-05-06'),
     (3, 'C3', 'IN_REPAIR', 40, '2022-07-08');
@@ -33,6 +35,16 @@ EARLY = "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING' AND received < '20
             "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING'",
         ),
         (
+            "How much did speeding tickets come to before admin fees?",
+            EARLY,
+            "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING'",
+        ),
+        (
+            "Tests still waiting for a result",
+            "SELECT id, name FROM test WHERE is_abnormal = 0 AND result IS NULL",
+            "SELECT id, name FROM test WHERE result IS NULL",
+        ),
+        (
             "The sum of all fines for parking",
             "SELECT SUM(amount) FROM fine WHERE received BETWEEN '2023-01-01' AND '2023-12-31'",
             "SELECT SUM(amount) FROM fine",
@@ -56,6 +68,9 @@ def test_it_is_removed(answered: Answered, question: str, sql: str, expected: st
         ("How much did expired speeding tickets come to?", EARLY),
         ("What did speeding cost us up to the end of December?", EARLY),
         ("Fines that are not yet paid for speeding", EARLY),
+        ("How many abnormal tests wait?", "SELECT COUNT(*) FROM test WHERE is_abnormal = 1 AND result IS NULL"),
+        ("How many tests of stool are fine?", "SELECT COUNT(*) FROM test WHERE name = 'stool' AND result = 'fine'"),
+        ("Tests with their results", "SELECT name, result FROM test WHERE is_abnormal = 0"),
     ],
 )
 def test_it_stays(answered: Answered, question: str, sql: str) -> None:

@@ -27,6 +27,7 @@ from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.limits import missing_limit
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.mentioned import mentioned
@@ -42,7 +43,7 @@ from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
-from sqljury.sql.meaning.unasked import included, unasked_days
+from sqljury.sql.meaning.unasked import included, unasked_days, unasked_value
 from sqljury.sql.meaning.units import main_units, minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
@@ -67,6 +68,7 @@ RULES: Final[tuple[Rule, ...]] = (
     missing_period,
     unasked_days,
     included,
+    unasked_value,
     current_rows,
     numbers_of_texts,
     booleans,
@@ -108,6 +110,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sorted_as_asked,
     rounded,
     directions,
+    missing_limit,
     best_of_each,
     null_order,
 )

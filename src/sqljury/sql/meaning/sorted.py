@@ -35,15 +35,21 @@ _APART: Final = 0.2
 def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
     """Leave out MAX or MIN as the last output of groups where the question names an end only for the order.
 
-    It must be of what is added up beside it, or of a key of the groups.
+    It must be of what is added up beside it, of a key of the groups or, where nothing is grouped, of another output,
+    of which only one row would be left.
     """
-    if not isinstance(tree, exp.Select) or tree.args.get("group") is None or len(tree.selects) < 3:
+    if not isinstance(tree, exp.Select) or len(tree.selects) < 3:
         return None
     last = tree.selects[-1]
     extreme = stripped(last)
     if not isinstance(extreme, exp.Max | exp.Min) or not only_sorts(asked.question.text):
         return None
     others = tree.selects[:-1]
+    if tree.args.get("group") is None:
+        if any(item.find(exp.AggFunc) for item in others) or extreme.this not in map(stripped, others):
+            return None
+        last.pop()
+        return Change(f"nothing asks for a {extreme.key.lower()}imum")
     grouped = [stripped(node) for node in tree.args["group"].expressions]
     if not any(item.find(exp.AggFunc) for item in others) or tree.find(exp.Window, exp.Distinct) is not None:
         return None
