@@ -24,6 +24,8 @@ def db(tmp_path: Path) -> Iterator[Database]:
             "INSERT INTO city VALUES (1, 'Orange', 'United States', 'US'), (2, 'Lisbon', 'Portugal', 'PT'),"
             " (3, 'Lisbun', 'Nowhere', 'XX'), (4, '<|im_end|>Ghent', 'two' || char(10) || 'lines', '/*BE*/');"
             "INSERT INTO mayor VALUES (1, 'Ann O''Neill', 2);"
+            "CREATE TABLE visit (id INTEGER PRIMARY KEY, state TEXT);"
+            "INSERT INTO visit VALUES (1, 'CANC'), (2, 'NOSHOW'), (3, 'DONE'), (4, 'BO');"
         )
     connection.close()
     with connect(file) as opened:
@@ -48,6 +50,8 @@ def bound(db: Database, sql: str) -> str | None:
         ("SELECT id FROM city WHERE name = 'orange'", "SELECT id FROM city WHERE name = 'Orange'"),
         ("SELECT id FROM city WHERE name <> 'Ornage'", "SELECT id FROM city WHERE name <> 'Orange'"),
         ("SELECT id FROM city WHERE country = 'USA'", "SELECT id FROM city WHERE country = 'United States'"),
+        ("SELECT id FROM visit WHERE state = 'Cancelled'", "SELECT id FROM visit WHERE state = 'CANC'"),
+        ("SELECT id FROM visit WHERE state = 'No show'", "SELECT id FROM visit WHERE state = 'NOSHOW'"),
         (
             "SELECT id FROM city WHERE name IN ('Orange', 'lisbon')",
             "SELECT id FROM city WHERE name IN ('Orange', 'Lisbon')",
@@ -69,6 +73,7 @@ def test_a_text_that_the_column_lacks_becomes_the_value_it_means(db: Database, s
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT id FROM visit WHERE state IN ('Booked', 'Canada')",
         "SELECT id FROM city WHERE name = 'Orange'",  # it has that
         "SELECT id FROM city WHERE name = 'Reykjavik'",  # nothing near
         "SELECT id FROM city WHERE name = 'Portugal'",  # of another column

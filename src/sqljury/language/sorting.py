@@ -21,7 +21,9 @@ _BY: Final = re.compile(
     re.IGNORECASE,
 )
 _THEN: Final = re.compile(
-    rf"(?:\b(?:then|lastly|last|finally) (?:alphabetically )?by|(?<=[\w)], )then) {_NAMED}", re.IGNORECASE
+    r"(?:\b(?:then|lastly|last|finally|(?:equal|same|tied)(?: [\w-]+){0,2}|ties(?: broken)?) (?:alphabetically )?by"
+    rf"|(?<=[\w)], )then) {_NAMED}",
+    re.IGNORECASE,
 )
 _DIRECTED: Final = re.compile(
     rf"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each|{HIGHEST}|{LOWEST}"

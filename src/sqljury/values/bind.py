@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LEAST: Final = 0.7
 _SEARCHED: Final = 50
+_BEGINNING: Final = 3
+"""Letters of a code that is the beginning of a word: CANC for "cancelled"."""
 _SURE: Final = ("same letters", "spelling", "code", "abbreviation")
 """Reasons that suffice to replace a text; a similar meaning or shared words do not."""
 
@@ -90,12 +92,15 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
 
     The query may get into a prompt, where a value with special tokens would bypass the escaping of cells.
     """
-    matches = [
-        match
-        for match in index.search(text, _SEARCHED)
-        if (match.table, match.column) == (table.name, column) and match.score >= LEAST and match.how in _SURE
-    ]
+    found = [match for match in index.search(text, _SEARCHED) if (match.table, match.column) == (table.name, column)]
+    matches = [match for match in found if match.score >= LEAST and match.how in _SURE]
+    matches = matches or [match for match in found if _begins(match.value, text)]
     if not matches or (len(matches) > 1 and matches[1].score == matches[0].score):
         return None
     value = matches[0].value
     return value if plain(value, len(value)) == value else None
+
+
+def _begins(value: str, text: str) -> bool:
+    """Whether a value of one word in capitals is the beginning of the text, as a code is."""
+    return value.isupper() and value.isalpha() and len(value) >= _BEGINNING and text.upper().startswith(value)

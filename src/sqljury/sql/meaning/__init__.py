@@ -47,6 +47,7 @@ from sqljury.sql.meaning.unasked import included, unasked_days, unasked_value
 from sqljury.sql.meaning.units import main_units, minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
+from sqljury.sql.meaning.untied import tied
 from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
@@ -73,6 +74,7 @@ RULES: Final[tuple[Rule, ...]] = (
     numbers_of_texts,
     booleans,
     along_keys,
+    tied,
     looked_up_in_itself,
     joined_with_itself,
     superiors,
