@@ -16,8 +16,8 @@ _BEGINS: Final = re.compile(
 """What stands before a list of columns: a colon, a dash, or a verb at the beginning of a sentence."""
 _ENDS: Final = re.compile(r"[.?!;:()]|\s[-–—]\s|$")
 _ORDER: Final = re.compile(
-    r"\b(?:first|last|top|sorted|order(?:ed)?|alphabetical\w*|descending|ascending|then|a to z|by)\b(?!\s+names?\b)",
-    re.I,
+    r"^\s*(?:sort\w*|order\w*|alphabetical\w*|by|then)\b|\b(?:first|top|order|descending|ascending|a to z)\s*$",
+    re.IGNORECASE,
 )
 _ARTICLE: Final = re.compile(r"^(?:(?:the|its|their|his|her|our|and|also|each)\s+)+", re.IGNORECASE)
 _CHOOSES: Final = re.compile(

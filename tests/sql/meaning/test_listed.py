@@ -26,6 +26,8 @@ INSERT INTO vehicle VALUES (1, 'A1', 'Fiat', 'Panda', 2019, 10), (2, 'B2', 'Opel
         ("Which cars cost most? Show plate, model and the total cost, most expensive first.", "plate|model|total cost"),
         ("Who left? Give first name, last name and the reason.", "first name|last name|reason"),
         ("Show the name of each shop and its city", ""),
+        ("Old limits: parameter, limit and its last day, latest last day first.", "parameter|limit|last day"),
+        ("Fill rate: code, places, and students divided by places.", "code|place|student divided by place"),
         ("Note: cars and vans that were sold", ""),
         ("How many cars are there?", ""),
     ],
