@@ -11,9 +11,10 @@ reads a folder), ``freight`` and ``clinic`` (15 and 14 tables), ``utility`` (16,
 (15, an object mapper's names), ``warehouse`` (15, a star schema), ``helpdesk`` (15, a web framework's names), ``farm``
 (16, Unix times, attributes as rows), ``personnel`` (16, histories), ``festival`` and ``insurer`` (16 each), ``builder``
 (17, a web application's, grown over years), ``streaming`` (17, abbreviations and codes), ``lawfirm``, ``league``,
-``museum``, ``hotel`` and ``recycling`` (18 each). ``shop`` is the example database with its questions, and ``words``
-all others: questions of Spider's train split in other words (``gate/synonyms.tsv``). ``build`` fails where a gold query
-finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on the others.
+``museum``, ``hotel`` and ``recycling`` (18 each), ``carrental``, ``charity``, ``subscriptions`` and ``vetclinic`` (18
+each, everyday questions, most of them on one or two tables). ``shop`` is the example database with its questions, and
+``words`` all others: questions of Spider's train split in other words (``gate/synonyms.tsv``). ``build`` fails where a
+gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on the others.
 """
 
 from __future__ import annotations
