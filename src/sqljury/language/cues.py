@@ -192,7 +192,7 @@ _RATIO: Final = re.compile(
 )
 _WHOLE: Final = _words(
     r"whole numbers?|integers?|truncat\w*|rounded down|decades?|century|centuries"
-    r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?)"
+    r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?|euros?|dollars?)"
     rf"|(?:full|complete|whole|entire) \w+ of (?:\d{{1,3}}|{'|'.join(NUMBER_WORDS[2:])}|twelve|a dozen)"
 )
 _EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
@@ -200,7 +200,12 @@ _EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
 
 def ratio(question: str) -> bool:
     """Whether a ratio, percentage, rate or average is asked for, and not its whole part."""
-    return bool(_RATIO.search(question)) and not _WHOLE.search(question)
+    return bool(_RATIO.search(question)) and not whole_part(question)
+
+
+def whole_part(question: str) -> bool:
+    """Whether whole numbers are asked for, such as full hours."""
+    return bool(_WHOLE.search(question))
 
 
 _PART_OF_NAME: Final = r"(?!(?:\W+(?:and|or)\W+(?:(?:the|their)\W+)?(?:first|middle|last))*\W+names?\b)"
