@@ -241,6 +241,18 @@ def speaks_of_losses(question: str) -> bool:
     return bool(_LOSSES.search(question))
 
 
+_OUTGOING: Final = _words(
+    r"expenses?|expenditures?|spen[dt]\w*|costs?|pa(?:id|y|ys|yments?)|withdraw\w*|debts?|debtors?|ow(?:e|es|ed|ing)"
+    r"|overdraw\w*|overdrafts?|debits?|charges?|refunds?|outgoings?|outflows?|purchases?|bills?|liabilit\w+|arrears"
+    r"|negative|minus|corrections?|discounts?|deductions?"
+)
+
+
+def speaks_of_outgoings(question: str) -> bool:
+    """Whether the question is about money that goes out or is owed, which accounts may hold as numbers below zero."""
+    return bool(_OUTGOING.search(question))
+
+
 def extreme(question: str) -> bool:
     """Whether the rows with the greatest or smallest of something are asked for."""
     return bool(_EXTREME.search(question))
