@@ -231,6 +231,41 @@ def counted(question: str) -> list[str]:
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
 
+_TRADED: Final = (
+    "sold|bought|purchased|ordered|reordered|rented|borrowed|lent|loaned|booked|reserved|shipped|dispatched|delivered"
+    "|returned|issued|served|consumed|downloaded|streamed|produced|given out|handed out|taken out|checked out"
+)
+"""What is done with goods, with the same ones again and again."""
+_TRADE: Final = (
+    "sell|buy|purchase|order|reorder|rent|borrow|lend|loan|book|reserve|ship|deliver|issue|serve|consume|produce"
+)
+_GOODS: Final = re.compile(
+    rf"\b(?:were|was|are|is|been|being|got|get)(?: (?!not\b)[\w-]+)?? (?:{_TRADED}|on loan|on hire)\b"
+    rf"|\b(?:did|do|does|has|have|had) (?!not\b|never\b)[\w'-]+(?: [\w'-]+){{0,3}}? (?:{_TRADED}|{_TRADE})\b",
+    re.IGNORECASE,
+)
+_AGENTS: Final = re.compile(
+    rf"\b(?:has|have|had) (?:\w+ly|already|ever|also|once|yet|just|been) (?:{_TRADED})\b", re.IGNORECASE
+)
+_CHANGE_HANDS: Final = _words(f"{_TRADED}|sell|sells|buy|buys|brought in|earn(?:ed|s)?|took in|revenue|turnover|sales")
+
+
+def times_of_goods(question: str) -> bool:
+    """Whether a number of goods is one of times: "how many books were lent", "how many books has Ann borrowed".
+
+    Not how many have bought something, nor how many of some goods were ever sold.
+    """
+    found = _GOODS.search(_AGENTS.sub(" ", question))
+    return found is not None and not re.search(
+        r"\bhow many of\b|\bever\b|\bat least\b|\btimes\b", question, re.IGNORECASE
+    )
+
+
+def goods_change_hands(question: str) -> bool:
+    """Whether the question is about what was sold, bought or lent, each time it was."""
+    return bool(_CHANGE_HANDS.search(question))
+
+
 _LOSSES: Final = _words(
     r"loss(?:es)?|drops?|dips?|declines?|decreases?|falls?|deficits?|reductions?|shortfalls?|slumps?"
 )

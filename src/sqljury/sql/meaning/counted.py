@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqljury.language.cues import counted
+from sqljury.language.cues import counted, different, times_of_goods
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
@@ -20,7 +20,10 @@ _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
 
 
 def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
-    """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice."""
+    """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice.
+
+    Not where it asks how many "were sold": each time counts, unless they are to be different.
+    """
     if not isinstance(tree, exp.Select) or len(tree.selects) != 1:
         return None
     if any(tree.args.get(part) for part in ("group", "distinct", "limit", "having")):
@@ -29,7 +32,7 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
     if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Star | exp.Column):
         return None
     table = counted_table(asked.question.text, asked.schema)
-    if table is None:
+    if table is None or (times_of_goods(asked.question.text) and not different(asked.question.text)):
         return None
     sources = sources_of(tree, asked.schema)
     column = None if sources is None or sources.others else _identifying(table, sources)
