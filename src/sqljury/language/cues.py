@@ -400,12 +400,25 @@ def summed(question: str) -> bool:
     return bool(_SUMMED.search(question))
 
 
-_SINGLE_ROW: Final = _words("single|individual(?:ly)?|(?:in|on|with|from|at) (?:just |only )?one")
+_SINGLE_ROW: Final = _words("single|individual(?:ly)?|at once|at a time|(?:in|on|with|from|at) (?:just |only )?one")
 _OF_AMOUNT: Final = re.compile(
     r"\b([\w-]+) (?:(?:of|above|over|exceeding|worth|with)|(?:larger|greater|bigger|higher) than)"
     r"(?: (?:more than|at least|over|above|an? amount (?:of|above|over)))? \W?\d",
     re.IGNORECASE,
 )
+
+
+_ROWS: Final = re.compile(
+    r"\b(?:which|what|list|show|find|give|get|all|any|every|each|how many|are there)(?: (?:all|any|the|our|me|us|of))*"
+    r" (?:(?!of\b|in\b|for\b|by\b|the\b)[\w-]+ )??([\w-]+)(?=\W*$|[,.;:?]| (?:of|above|over|exceeding|worth|with|where"
+    r"|that|which|were|was|are|is|had|has|have|in|on|from|by|for|to|larger|greater|bigger|higher|more)\b)",
+    re.IGNORECASE,
+)
+
+
+def asked_for(question: str) -> list[str]:
+    """Last words for the rows that are asked for: "sales" of "list all sales over 10,000"."""
+    return [word.lower() for word in _ROWS.findall(question)]
 
 
 def of_single_rows(question: str) -> list[str] | None:
