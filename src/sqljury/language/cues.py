@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqljury.language.words import NUMBER_WORDS
+from sqljury.language.words import NUMBER_WORDS, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +229,16 @@ def counted(question: str) -> list[str]:
     after = question[found[0].end() :]
     ends = [match.start() for match in (BOUND.search(after), re.search(r"[^\w\s'-]", after)) if match]
     return after[: min(ends, default=len(after))].lower().split()[:4]
+
+
+_COUNTED_DIFFERENT: Final = re.compile(rf"\b(?:how many|(?:the )?number of) (?:{DIFFERENT})\b", re.IGNORECASE)
+
+
+def different_things(question: str) -> tuple[str, ...] | None:
+    """The words for what the question counts different ones of: "city" of "how many different cities"."""
+    if len(_COUNTED_DIFFERENT.findall(question)) != 1 or not (things := counted(question)):
+        return None
+    return words(" ".join(things))
 
 
 _TRADED: Final = (

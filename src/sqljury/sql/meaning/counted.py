@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqljury.language.cues import counted, different, times_of_goods
+from sqljury.language.cues import counted, different, different_things, times_of_goods
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
@@ -40,6 +40,27 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     count.set("this", exp.Distinct(expressions=[column]))
     return Change(f"COUNT counted rows, several of which belong to one of {table.name}")
+
+
+def counted_different(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count different values of a column where the question counts different ones of what the column is called."""
+    things = different_things(asked.question.text)
+    if things is None or not isinstance(tree, exp.Select):
+        return None
+    counts = [node for item in tree.selects for node in outside_queries(item) if isinstance(node, exp.Count)]
+    column = counts[0].this if len(counts) == 1 else None
+    if not isinstance(column, exp.Column) or not 0 < len(named := _thing(column.name)) <= len(things):
+        return None
+    if things[-len(named) :] != named:
+        return None
+    counts[0].set("this", exp.Distinct(expressions=[column.copy()]))
+    return Change(f"the question counts different {things[-1]} values")
+
+
+def _thing(column: str) -> tuple[str, ...]:
+    """The words of a column's name without one that says how it identifies: ``product_id`` is a product."""
+    named = words(column)
+    return named[:-1] if len(named) > 1 and named[-1:] in (*_NUMBERS, ("code",)) else named
 
 
 def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
