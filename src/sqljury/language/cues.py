@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqljury.language.words import NUMBER_WORDS
+from sqljury.language.words import NUMBER_WORDS, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ _RATIO: Final = re.compile(
 )
 _WHOLE: Final = _words(
     r"whole numbers?|integers?|truncat\w*|rounded down|decades?|century|centuries"
-    r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?)"
+    r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?|euros?|dollars?)"
     rf"|(?:full|complete|whole|entire) \w+ of (?:\d{{1,3}}|{'|'.join(NUMBER_WORDS[2:])}|twelve|a dozen)"
 )
 _EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
@@ -200,7 +200,12 @@ _EXTREME: Final = _words(rf"{RANKED}|most recent(?:ly)?|highest\W?paid")
 
 def ratio(question: str) -> bool:
     """Whether a ratio, percentage, rate or average is asked for, and not its whole part."""
-    return bool(_RATIO.search(question)) and not _WHOLE.search(question)
+    return bool(_RATIO.search(question)) and not whole_part(question)
+
+
+def whole_part(question: str) -> bool:
+    """Whether whole numbers are asked for, such as full hours."""
+    return bool(_WHOLE.search(question))
 
 
 _PART_OF_NAME: Final = r"(?!(?:\W+(?:and|or)\W+(?:(?:the|their)\W+)?(?:first|middle|last))*\W+names?\b)"
@@ -226,6 +231,51 @@ def counted(question: str) -> list[str]:
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
 
+_COUNTED_DIFFERENT: Final = re.compile(rf"\b(?:how many|(?:the )?number of) (?:{DIFFERENT})\b", re.IGNORECASE)
+
+
+def different_things(question: str) -> tuple[str, ...] | None:
+    """The words for what the question counts different ones of: "city" of "how many different cities"."""
+    if len(_COUNTED_DIFFERENT.findall(question)) != 1 or not (things := counted(question)):
+        return None
+    return words(" ".join(things))
+
+
+_TRADED: Final = (
+    "sold|bought|purchased|ordered|reordered|rented|borrowed|lent|loaned|booked|reserved|shipped|dispatched|delivered"
+    "|returned|issued|served|consumed|downloaded|streamed|produced|given out|handed out|taken out|checked out"
+)
+"""What is done with goods, with the same ones again and again."""
+_TRADE: Final = (
+    "sell|buy|purchase|order|reorder|rent|borrow|lend|loan|book|reserve|ship|deliver|issue|serve|consume|produce"
+)
+_GOODS: Final = re.compile(
+    rf"\b(?:were|was|are|is|been|being|got|get)(?: (?!not\b)[\w-]+)?? (?:{_TRADED}|on loan|on hire)\b"
+    rf"|\b(?:did|do|does|has|have|had) (?!not\b|never\b)[\w'-]+(?: [\w'-]+){{0,3}}? (?:{_TRADED}|{_TRADE})\b",
+    re.IGNORECASE,
+)
+_AGENTS: Final = re.compile(
+    rf"\b(?:has|have|had) (?:\w+ly|already|ever|also|once|yet|just|been) (?:{_TRADED})\b", re.IGNORECASE
+)
+_CHANGE_HANDS: Final = _words(f"{_TRADED}|sell|sells|buy|buys|brought in|earn(?:ed|s)?|took in|revenue|turnover|sales")
+
+
+def times_of_goods(question: str) -> bool:
+    """Whether a number of goods is one of times: "how many books were lent", "how many books has Ann borrowed".
+
+    Not how many have bought something, nor how many of some goods were ever sold.
+    """
+    found = _GOODS.search(_AGENTS.sub(" ", question))
+    return found is not None and not re.search(
+        r"\bhow many of\b|\bever\b|\bat least\b|\btimes\b", question, re.IGNORECASE
+    )
+
+
+def goods_change_hands(question: str) -> bool:
+    """Whether the question is about what was sold, bought or lent, each time it was."""
+    return bool(_CHANGE_HANDS.search(question))
+
+
 _LOSSES: Final = _words(
     r"loss(?:es)?|drops?|dips?|declines?|decreases?|falls?|deficits?|reductions?|shortfalls?|slumps?"
 )
@@ -234,6 +284,18 @@ _LOSSES: Final = _words(
 def speaks_of_losses(question: str) -> bool:
     """Whether the question is about what goes down, which may be stored as numbers below zero."""
     return bool(_LOSSES.search(question))
+
+
+_OUTGOING: Final = _words(
+    r"expenses?|expenditures?|spen[dt]\w*|costs?|pa(?:id|y|ys|yments?)|withdraw\w*|debts?|debtors?|ow(?:e|es|ed|ing)"
+    r"|overdraw\w*|overdrafts?|debits?|charges?|refunds?|outgoings?|outflows?|purchases?|bills?|liabilit\w+|arrears"
+    r"|negative|minus|corrections?|discounts?|deductions?"
+)
+
+
+def speaks_of_outgoings(question: str) -> bool:
+    """Whether the question is about money that goes out or is owed, which accounts may hold as numbers below zero."""
+    return bool(_OUTGOING.search(question))
 
 
 def extreme(question: str) -> bool:
@@ -348,12 +410,25 @@ def summed(question: str) -> bool:
     return bool(_SUMMED.search(question))
 
 
-_SINGLE_ROW: Final = _words("single|individual(?:ly)?|(?:in|on|with|from|at) (?:just |only )?one")
+_SINGLE_ROW: Final = _words("single|individual(?:ly)?|at once|at a time|(?:in|on|with|from|at) (?:just |only )?one")
 _OF_AMOUNT: Final = re.compile(
     r"\b([\w-]+) (?:(?:of|above|over|exceeding|worth|with)|(?:larger|greater|bigger|higher) than)"
     r"(?: (?:more than|at least|over|above|an? amount (?:of|above|over)))? \W?\d",
     re.IGNORECASE,
 )
+
+
+_ROWS: Final = re.compile(
+    r"\b(?:which|what|list|show|find|give|get|all|any|every|each|how many|are there)(?: (?:all|any|the|our|me|us|of))*"
+    r" (?:(?!of\b|in\b|for\b|by\b|the\b)[\w-]+ )??([\w-]+)(?=\W*$|[,.;:?]| (?:of|above|over|exceeding|worth|with|where"
+    r"|that|which|were|was|are|is|had|has|have|in|on|from|by|for|to|larger|greater|bigger|higher|more)\b)",
+    re.IGNORECASE,
+)
+
+
+def asked_for(question: str) -> list[str]:
+    """Last words for the rows that are asked for: "sales" of "list all sales over 10,000"."""
+    return [word.lower() for word in _ROWS.findall(question)]
 
 
 def of_single_rows(question: str) -> list[str] | None:

@@ -51,6 +51,33 @@ def relative(question: str) -> Span | None:
     return spans[0] if len(spans) == 1 and spans[0].amount >= 0 else None
 
 
+_SINCE: Final = re.compile(
+    r"\b(?:since|starting (?:in|from|with)|beginning (?:in|with))\W+(?:(?:the )?(?:start|beginning) of )?(?:the )?$",
+    re.IGNORECASE,
+)
+_FROM: Final = re.compile(r"\bfrom (?:(?:the )?(?:start|beginning) of )?(?:the )?$", re.IGNORECASE)
+_ON: Final = re.compile(r"\s+on(?:wards?)?\b", re.IGNORECASE)
+_OR_LATER: Final = re.compile(r"\W*(?:onwards?|(?:or|and) (?:later|after(?:wards)?|newer|since))\b", re.IGNORECASE)
+_OTHER_BOUND: Final = re.compile(
+    r"\b(?:before|until|till|up to|by|prior to|after|(?:later|earlier|older|newer|more recent) than"
+    r"|(?:start|end|beginning|middle) of)\W+(?:the )?$",
+    re.IGNORECASE,
+)
+_POINT: Final = re.compile(
+    r"['’]s (?:start|end|beginning|close)\b|\W*(?:or|and) (?:earlier|before|older)\b", re.IGNORECASE
+)
+
+
+def bound(question: str, span: Span) -> Literal["", "since", "other"]:
+    """Whether a question speaks of the time from a span on ("since last year"), or of one before or after it."""
+    before, _, after = question.partition(span.words)
+    if _POINT.match(after):
+        return "other"
+    if _SINCE.search(before) or _OR_LATER.match(after) or (_FROM.search(before) and _ON.match(after)):
+        return "since"
+    return "other" if _OTHER_BOUND.search(before) else ""
+
+
 def _calendar(match: re.Match[str]) -> Span:
     before = match["which"].lower() in ("last", "previous")
     return Span("calendar", int(before), _unit(match), match[0])

@@ -42,6 +42,12 @@ def test_a_duration_goes_from_its_beginning_to_its_end(answered: Answered, quest
         ("How many nights do guests stay on average?", f"SELECT AVG({FORWARD.format('')}) FROM stay"),
         # Payments are early and late: neither order is backwards.
         ("How many days passed for each?", "SELECT id, JULIANDAY(due_on) - JULIANDAY(paid_on) FROM stay"),
+        # The longest is the lowest, and comes first.
+        (
+            "Which stay took longest?",
+            f"SELECT id FROM stay WHERE left_on IS NOT NULL ORDER BY {BACKWARDS.format('')} LIMIT 1",
+        ),
+        ("Which stay was the shortest?", f"SELECT id FROM stay ORDER BY {BACKWARDS.format('')} DESC LIMIT 1"),
         # The sign is asked for.
         ("How many days early did guests come?", f"SELECT AVG({BACKWARDS.format('')}) FROM stay"),
         ("What is the largest difference?", f"SELECT MAX({BACKWARDS.format('')}) FROM stay"),

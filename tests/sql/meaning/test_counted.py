@@ -35,3 +35,37 @@ INSERT INTO toy VALUES (1, 1), (2, 1), (3, 2);
 )
 def test_keys_are_quoted(answered: Answered, question: str, sql: str, rows: tuple[tuple[object, ...], ...]) -> None:
     assert answered(SCHEMA, question, sql).rows == rows
+
+
+LIBRARY = """
+CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT);
+CREATE TABLE loan (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book, member_id INTEGER REFERENCES member);
+CREATE TABLE member (id INTEGER PRIMARY KEY, name TEXT);
+INSERT INTO book VALUES (1, 'Dune'), (2, 'Emma');
+INSERT INTO member VALUES (1, 'Ann'), (2, 'Bo');
+INSERT INTO loan VALUES (1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 1, 1);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "times"),
+    [
+        # Goods that change hands are counted each time, unless they are to be different.
+        ("How many books were borrowed?", 4),
+        ("How many books are currently on loan?", 4),
+        ("How many books did people borrow?", 4),
+        ("How many different books were borrowed?", 2),
+        ("How many of our books were borrowed?", 2),
+        ("How many books were ever borrowed?", 2),
+    ],
+)
+def test_goods_are_counted_each_time(answered: Answered, question: str, times: int) -> None:
+    assert answered(LIBRARY, question, "SELECT COUNT(*) FROM loan").rows == ((times,),)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many members have borrowed?", "How many members have already borrowed?", "How many members borrowed books?"],
+)
+def test_people_are_counted_once(answered: Answered, question: str) -> None:
+    assert answered(LIBRARY, question, "SELECT COUNT(*) FROM loan").rows == ((2,),)

@@ -10,6 +10,10 @@ SCHEMA = """
 CREATE TABLE result (month TEXT, profit INTEGER, change_pct REAL);
 CREATE TABLE member (name TEXT, days_since_signup INTEGER, years_of_service INTEGER, birth_year INTEGER,
  joined_day INTEGER, signup_time INTEGER);
+CREATE TABLE booking (purpose TEXT, amount REAL);
+CREATE TABLE team (name TEXT, pos INTEGER, since_yr INTEGER);
+INSERT INTO booking VALUES ('Rent', -800), ('Salary', 2000), ('Food', -45);
+INSERT INTO team VALUES ('Reds', 1, 1990), ('Blues', 2, 2011), ('Greens', 3, 2004);
 INSERT INTO result VALUES ('Jan', 400, 2.0), ('Feb', -30, -7.5), ('Mar', -200, -1.0);
 INSERT INTO member VALUES ('Ann', 400, 30, 1950, 20200101, 1577836800), ('Bo', 30, 2, 1990, 20230101, 1672531200),
  ('Cy', 2, 9, 1970, 20240101, 1704067200), ('Di', 99, 8, 1971, 20220101, 1640995200),
@@ -25,6 +29,12 @@ INSERT INTO member VALUES ('Ann', 400, 30, 1950, 20200101, 1577836800), ('Bo', 3
         ("Who is the newest member?", "SELECT name FROM member ORDER BY days_since_signup LIMIT 1"),
         ("Who is the newest member?", "SELECT name FROM member ORDER BY years_of_service LIMIT 1"),
         ("Who is the oldest member?", "SELECT name FROM member ORDER BY years_of_service DESC LIMIT 1"),
+        # Money that goes out is below zero.
+        ("What was the biggest expense?", "SELECT purpose FROM booking ORDER BY amount LIMIT 1"),
+        ("How much was the largest withdrawal?", "SELECT MIN(amount) FROM booking"),
+        # The first place is the highest, and the first year the longest ago.
+        ("Which team is highest in the table?", "SELECT name FROM team ORDER BY pos LIMIT 1"),
+        ("Which team has been with us the longest?", "SELECT name FROM team ORDER BY since_yr LIMIT 1"),
     ],
 )
 def test_the_end_stays_where_a_low_number_may_be_meant(answered: Answered, question: str, sql: str) -> None:
@@ -34,6 +44,7 @@ def test_the_end_stays_where_a_low_number_may_be_meant(answered: Answered, quest
 @pytest.mark.parametrize(
     ("question", "sql", "expected"),
     [
+        ("What was the biggest booking?", "purpose FROM booking ORDER BY amount LIMIT 1", "Salary"),
         ("Which month had the highest profit?", "month FROM result ORDER BY profit LIMIT 1", "Jan"),
         ("Who is the oldest member?", "name FROM member ORDER BY birth_year DESC LIMIT 1", "Ann"),
         ("Who is the newest member?", "name FROM member ORDER BY joined_day LIMIT 1", "Cy"),

@@ -14,7 +14,7 @@ import pytest
 
 from sqljury.language.cues import extreme, ratio
 from sqljury.language.money import amounts, main_unit
-from sqljury.language.times import Period, Span, named_period, relative
+from sqljury.language.times import Period, Span, bound, named_period, relative
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, Rewriter
 from sqljury.sql.meaning.base import Times
 from sqljury.sql.meaning.named import names_for_keys
@@ -217,6 +217,28 @@ def test_rules_after_one_that_applied_or_failed_see_the_query_as_it_was() -> Non
 )
 def test_times_counted_from_today(question: str, span: Span | None) -> None:
     assert relative(question) == span
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Orders of last year", ""),
+        ("Orders from last month", ""),
+        ("Orders placed by Ann last year", ""),
+        ("Orders since last year", "since"),
+        ("Orders since the beginning of this year", "since"),
+        ("Orders from last year on", "since"),
+        ("Orders of last year or later", "since"),
+        ("Orders before this year", "other"),
+        ("Orders up to yesterday", "other"),
+        ("Orders after last month's end", "other"),
+        ("Orders since the end of last month", "other"),
+    ],
+)
+def test_times_that_begin_or_end_with_one_counted_from_today(question: str, expected: str) -> None:
+    span = relative(question)
+    assert span is not None
+    assert bound(question, span) == expected
 
 
 @pytest.mark.parametrize(

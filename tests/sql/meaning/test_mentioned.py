@@ -10,7 +10,7 @@ SCHEMA = """
 CREATE TABLE stay (id INTEGER PRIMARY KEY, guest TEXT, status TEXT, channel TEXT, prior TEXT);
 INSERT INTO stay VALUES
     (1, 'Ann', 'checked_in', 'web', 'confirmed'), (2, 'Ben', 'checked_out', 'phone', 'checked_in'),
-    (3, 'Cem', 'cancelled', 'web', 'confirmed'), (4, 'Dan', 'confirmed', 'phone', 'new'),
+    (3, 'Cem', 'cancelled', 'web', 'confirmed'), (4, 'Dan', 'confirmed', 'phone', 'unconfirmed'),
     (5, 'Eva', 'checked_out', 'web', 'checked_in');
 """
 
@@ -24,9 +24,9 @@ INSERT INTO stay VALUES
             "SELECT guest FROM stay WHERE status = 'checked_out'",
         ),
         (
-            "How many cancelled stays came by each channel?",
-            "SELECT channel, COUNT(*) FROM stay WHERE status = 'confirmed' GROUP BY channel",
-            "SELECT channel, COUNT(*) FROM stay WHERE status = 'cancelled' GROUP BY channel",
+            "How many unconfirmed stays are there by channel?",
+            "SELECT channel, COUNT(*) FROM stay WHERE prior = 'confirmed' GROUP BY channel",
+            "SELECT channel, COUNT(*) FROM stay WHERE prior = 'unconfirmed' GROUP BY channel",
         ),
     ],
 )
@@ -45,6 +45,9 @@ def test_the_value_that_the_question_says_is_compared(
         # The other one is negated.
         ("Guests who are here, without cancelled stays", "SELECT guest FROM stay WHERE status = 'checked_in'"),
         ("Guests who are here; cancelled stays do not count", "SELECT guest FROM stay WHERE status = 'checked_in'"),
+        # Another word for the value is said, beside a word that is no value here.
+        ("Which cancelled guests came after all?", "SELECT guest FROM stay WHERE status = 'checked_in'"),
+        ("Which guests are yet to be checked out?", "SELECT guest FROM stay WHERE status = 'checked_in'"),
         # Two other values are said, and a short word may be there by chance.
         ("Guests checked out or cancelled", "SELECT guest FROM stay WHERE status = 'confirmed'"),
         ("Guests who came by phone", "SELECT guest FROM stay WHERE channel = 'web'"),

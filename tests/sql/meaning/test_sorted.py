@@ -178,6 +178,9 @@ def test_alphabetical_is_by_the_first_text(answered: Answered, question: str, sq
     [
         ("Number of loans of each kind, in reverse alphabetical order", f"{KINDS} ORDER BY kind DESC"),
         ("Couriers, alphabetically", f"{COURIERS} ORDER BY c.last_nm, c.first_nm"),
+        ("Couriers, alphabetically", f"{COURIERS} ORDER BY LOWER(c.last_nm)"),
+        ("Couriers, alphabetically", f"{COURIERS} ORDER BY c.last_nm COLLATE NOCASE"),
+        ("Couriers, alphabetically", f"{COURIERS} ORDER BY c.last_nm || c.first_nm"),
         (
             "Number of loans of each kind and fees, highest first, then alphabetically",
             f"{KINDS} ORDER BY SUM(fee) DESC",

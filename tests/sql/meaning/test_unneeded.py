@@ -70,6 +70,25 @@ def test_other_queries_stay(answered: Answered, sql: str) -> None:
     assert answered(SCHEMA, "Which ones are there?", sql).sql == sql
 
 
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        # The price of each thing that was sold, not of each thing.
+        ("What is our total income?", "SELECT SUM(p.price) FROM product AS p JOIN receipt AS r ON r.product_id = p.id"),
+        ("What is the mean?", "SELECT AVG(p.price) FROM receipt AS r JOIN product AS p ON r.product_id = p.id"),
+        ("Everything sold, in a list", "SELECT p.title FROM receipt AS r JOIN product AS p ON r.product_id = p.id"),
+    ],
+)
+def test_rows_that_are_added_up_or_sold_stay(answered: Answered, question: str, sql: str) -> None:
+    kiosk = """
+    CREATE TABLE product (id INTEGER PRIMARY KEY, title TEXT, price REAL);
+    CREATE TABLE receipt (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product);
+    INSERT INTO product VALUES (1, 'Tea', 2), (2, 'Cake', 3);
+    INSERT INTO receipt VALUES (1, 1), (2, 2), (3, 2);
+    """
+    assert answered(kiosk, question, sql).sql == sql
+
+
 FORK = "FROM rotation AS r JOIN field AS f ON r.field_id = f.id JOIN treatment AS t ON t.field_id = f.id"
 
 

@@ -14,7 +14,7 @@ from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
-from sqljury.sql.meaning.counted import counted_matches, counted_once, summed_keys
+from sqljury.sql.meaning.counted import counted_different, counted_matches, counted_once, summed_keys
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
@@ -33,7 +33,7 @@ from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
-from sqljury.sql.meaning.negation import not_in_null
+from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
@@ -90,6 +90,7 @@ RULES: Final[tuple[Rule, ...]] = (
     forward_durations,
     unmatched,
     kept_without,
+    compared_with_null,
     not_in_null,
     division,
     percentages,
@@ -106,6 +107,7 @@ RULES: Final[tuple[Rule, ...]] = (
     counted_sets,
     extremes,
     summed_keys,
+    counted_different,
     counted_once,
     counted_matches,
     sort_output,

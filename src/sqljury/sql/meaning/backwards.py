@@ -16,6 +16,8 @@ _ASKED: Final = re.compile(
     r"|durations?|takes?|took|taken|wait\w*|last(?:ed|s)?|stay\w*)\b",
     re.IGNORECASE,
 )
+_LONGEST: Final = re.compile(r"\b(?:longest|slowest|most)\b", re.IGNORECASE)
+_SHORTEST: Final = re.compile(r"\b(?:shortest|fastest|quickest|least|fewest)\b", re.IGNORECASE)
 _SIGNED: Final = re.compile(
     r"\b(?:late\w*|early|earlier|ahead|delay\w*|overdue|overrun\w*|behind|due|negative|punctual\w*)\b", re.IGNORECASE
 )
@@ -25,12 +27,15 @@ _SIGNED: Final = re.compile(
 def forward_durations(tree: exp.Query, asked: Asked) -> Change | None:
     """Subtract the beginning from the end: ``JULIANDAY(left_on) - JULIANDAY(came_on)``, not the other way round.
 
-    Only where no row of the table has a difference above zero as it is written, and some have one below.
+    Only where no row of the table has a difference above zero as it is written, and some have one below. Where such
+    differences are sorted as the question wants it, the lowest being the longest, they stay.
     """
     text = asked.question.whole
     if asked.dialect != "sqlite" or not _ASKED.search(text) or _SIGNED.search(text):
         return None
     differences = [node for node in tree.find_all(exp.Sub) if _is_of_times(node)]
+    if any(_is_sorted_so(node, text) for node in differences):
+        return None
     # Averages are shown and sorted by: the same difference is looked up once.
     backwards = {node for node in set(differences) if _is_below_zero(node, asked)}
     turned = [node for node in differences if node in backwards]
@@ -39,6 +44,14 @@ def forward_durations(tree: exp.Query, asked: Asked) -> Change | None:
         node.set("this", end)
         node.set("expression", start)
     return Change("a duration was computed from its end to its beginning") if turned else None
+
+
+def _is_sorted_so(node: exp.Sub, question: str) -> bool:
+    """Whether ORDER BY has the longest first as the question wants it, or the shortest, if a difference is negative."""
+    key = node.find_ancestor(exp.Ordered, exp.Select)
+    if not isinstance(key, exp.Ordered) or bool(_LONGEST.search(question)) == bool(_SHORTEST.search(question)):
+        return False
+    return bool(key.args.get("desc")) == bool(_SHORTEST.search(question))
 
 
 def _is_of_times(node: exp.Sub) -> bool:

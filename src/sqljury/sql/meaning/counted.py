@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqljury.language.cues import counted
+from sqljury.language.cues import counted, different, different_things, times_of_goods
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
@@ -20,7 +20,10 @@ _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
 
 
 def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
-    """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice."""
+    """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice.
+
+    Not where it asks how many "were sold": each time counts, unless they are to be different.
+    """
     if not isinstance(tree, exp.Select) or len(tree.selects) != 1:
         return None
     if any(tree.args.get(part) for part in ("group", "distinct", "limit", "having")):
@@ -29,7 +32,7 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
     if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Star | exp.Column):
         return None
     table = counted_table(asked.question.text, asked.schema)
-    if table is None:
+    if table is None or (times_of_goods(asked.question.text) and not different(asked.question.text)):
         return None
     sources = sources_of(tree, asked.schema)
     column = None if sources is None or sources.others else _identifying(table, sources)
@@ -37,6 +40,27 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     count.set("this", exp.Distinct(expressions=[column]))
     return Change(f"COUNT counted rows, several of which belong to one of {table.name}")
+
+
+def counted_different(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count different values of a column where the question counts different ones of what the column is called."""
+    things = different_things(asked.question.text)
+    if things is None or not isinstance(tree, exp.Select):
+        return None
+    counts = [node for item in tree.selects for node in outside_queries(item) if isinstance(node, exp.Count)]
+    column = counts[0].this if len(counts) == 1 else None
+    if not isinstance(column, exp.Column) or not 0 < len(named := _thing(column.name)) <= len(things):
+        return None
+    if things[-len(named) :] != named:
+        return None
+    counts[0].set("this", exp.Distinct(expressions=[column.copy()]))
+    return Change(f"the question counts different {things[-1]} values")
+
+
+def _thing(column: str) -> tuple[str, ...]:
+    """The words of a column's name without one that says how it identifies: ``product_id`` is a product."""
+    named = words(column)
+    return named[:-1] if len(named) > 1 and named[-1:] in (*_NUMBERS, ("code",)) else named
 
 
 def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.cues import ratio
+from sqljury.language.cues import ratio, whole_part
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
@@ -26,12 +26,13 @@ _IN_A_UNIT: Final = frozenset(
 def division(tree: exp.Query, asked: Asked) -> Change | None:
     """Divide as fractions: ``COUNT(a) * 1.0 / COUNT(b)``, ``x * 100.0 / y``, and ``/`` for DuckDB's ``//``."""
     wanted = ratio(asked.question.whole)
+    convertible = not whole_part(asked.question.whole)  # "how many full hours"
     whole = _Whole(tree, asked)
     changed = False
     for node in reversed(list(tree.find_all(exp.Div, exp.IntDiv))):  # inner ones first
         if not _truncates(node, asked.dialect) or _truncated_on_purpose(node):
             continue
-        if not _converts(node) and (not wanted or _may_be_a_bucket(node)):
+        if not (convertible and _converts(node)) and (not wanted or _may_be_a_bucket(node)):
             continue
         if whole(node.this) and whole(node.expression):
             changed = True
@@ -88,19 +89,22 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
 
 
 def _takes_digits(node: exp.Expr) -> bool:
-    """Whether a column divided by a constant is compared with a whole number, or its rest is used beside."""
+    """Whether a column divided by a constant is compared with a whole number, or the rest is used beside or divided.
+
+    ``SUM(seconds) / 60`` beside ``SUM(seconds) % 60`` is minutes and seconds.
+    """
     top, divisor = node.this.unnest(), node.expression.unnest()
-    if not isinstance(top, exp.Column) or not isinstance(divisor, exp.Literal):
+    if not isinstance(divisor, exp.Literal):
         return False
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent
-    if isinstance(above, exp.EQ | exp.In | exp.Between):
+    if isinstance(above, exp.EQ | exp.In | exp.Between) and isinstance(top, exp.Column):
         constants = [each for each in above.find_all(exp.Literal) if each is not divisor]
         return bool(constants) and all(not each.is_string and each.name.isdigit() for each in constants)
     select = node.parent_select
-    rests = select.find_all(exp.Mod) if select is not None else ()
-    return any(rest.this.unnest() == top and rest.expression.unnest() == divisor for rest in rests)
+    rests = list(select.find_all(exp.Mod)) if select is not None else []
+    return top in rests or any(rest.this.unnest() == top and rest.expression.unnest() == divisor for rest in rests)
 
 
 def _converts(node: exp.Expr) -> bool:

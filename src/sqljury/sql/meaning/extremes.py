@@ -6,7 +6,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from sqljury.language.cues import ranked, speaks_of_losses
+from sqljury.language.cues import ranked, speaks_of_losses, speaks_of_outgoings
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days, turn
 from sqljury.sql.parse import exp
@@ -20,7 +20,12 @@ _SPANS: Final = frozenset({"day", "month", "time"})
 """Of these, words of numbers that may count days: ``days_since_signup`` is low for the newest."""
 _YEARS: Final = (1500, 2100)
 """Numbers between these are years where the column's name says so."""
-_RANKS: Final = frozenset(words("rank ranking position place seed priority level tier class standing order"))
+_RANKS: Final = frozenset(
+    (
+        *words("rank ranking position pos place placing placement finish standing seed order"),
+        *words("priority prio severity level tier class"),
+    )
+)
 """Words of columns whose lowest number may be the highest."""
 
 
@@ -28,7 +33,8 @@ def extremes(tree: exp.Query, asked: Asked) -> Change | None:
     """Turn the order, or MIN and MAX, where one word of the question asks for the other end of the column.
 
     Only where the question has one such word and the query one such place: which of several belongs where is not known.
-    Not where it asks for a loss, since the largest may be the lowest number.
+    Not where it asks for a loss, since the largest may be the lowest number, nor for an expense or a debt where the
+    column has numbers below zero.
     """
     found = ranked(asked.question.whole)
     places = _places(tree)
@@ -71,6 +77,11 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
     dates = holds_days(column, asked.data) or _is_dated(column, named, asked.data)
     if rank or (age and dates) or (named & _DATES and not dates):
         return None
+    numbers = _numbers(column, asked.data)
+    if min(numbers, default=0) < 0 and speaks_of_outgoings(asked.question.whole):
+        return None
+    if word in ("longest", "shortest") and numbers and all(_is_year(number) for number in numbers):
+        return None  # with us the longest is who came in the first year
     if word in ("oldest", "youngest"):
         return (word == "oldest") == age if age or dates else None
     if word in ("latest", "newest", "earliest"):
@@ -84,9 +95,17 @@ def _is_dated(known: Held, named: set[str], data: Data) -> bool:
     """Whether a column is one of dates by its name, and does not count days or years."""
     if not named & _DATES:
         return False
-    values = data.values(known.table, known.column.name)
-    numbers = [value for value in values if isinstance(value, int | float | Decimal)]
+    numbers = _numbers(known, data)
     if not numbers:
         return known.is_text
-    years = bool((named & _DATES) - _SPANS) and all(_YEARS[0] <= number <= _YEARS[1] for number in numbers)
+    years = bool((named & _DATES) - _SPANS) and all(map(_is_year, numbers))
     return years or data.times(known.table, known.column.name) != ""
+
+
+def _numbers(known: Held, data: Data) -> list[int | float | Decimal]:
+    values = data.values(known.table, known.column.name)
+    return [value for value in values if isinstance(value, int | float | Decimal)]
+
+
+def _is_year(number: float | Decimal) -> bool:
+    return _YEARS[0] <= number <= _YEARS[1]

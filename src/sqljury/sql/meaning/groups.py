@@ -102,12 +102,16 @@ def _add_up(column: exp.Column, select: exp.Select) -> None:
 
 
 def _is_of_each_row(column: exp.Column, asked: Asked) -> bool:
-    """Whether the question says the amount of single rows of the column's table; "sales over 10000" are a sum."""
+    """Whether the question asks for single rows of the column's table, or says their amount.
+
+    "Regions with sales over 10000" have a sum, "all sales over 10000" are rows.
+    """
     known, things = held(column, asked.schema), cues.of_single_rows(asked.question.text)
     if known is None or things is None:
         return True
     named = pieces(known.table.name)
-    return any(pieces(thing)[-1:] == named[-1:] and not cues.summed(thing) for thing in things)
+    rows = [thing for thing in things if not cues.summed(thing)] + cues.asked_for(asked.question.text)
+    return any(pieces(row)[-1:] == named[-1:] for row in rows)
 
 
 def _is_of_no_row(condition: exp.Expr, asked: Asked) -> bool:

@@ -16,6 +16,8 @@ _NOT: Final = frozenset(
         *("no", "not", "never", "nor", "neither", "non", "without", "minus", "but", "other", "instead", "rather"),
         *("except", "excepting", "excluding", "exclude", "excludes", "excluded", "apart", "aside", "besides"),
         *("leaving", "leave", "left", "omit", "omitting", "ignore", "ignoring", "ignored", "skip"),
+        *("yet", "still", "before", "until", "less", "former", "formerly", "stop", "stopped", "fail", "failed"),
+        *("due", "should", "supposed", "expected", "almost", "nearly"),
     )
 )
 _NEAR: Final = 8
@@ -28,7 +30,8 @@ def mentioned(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare with the value that the question says: ``status = 'checked_out'`` for ``status = 'checked_in'``.
 
     The column holds a few different texts, the query compares it with one of them alone, of whose words the question
-    has none, and the question says exactly one of the others, without a negation beside it.
+    has none, and the question says exactly one of the others, without a negation beside it. The two have a word in
+    common, or the other one contains the text of the query: 'returned' may well be what "shipped back" means.
     """
     question = _TOKEN.findall(asked.question.whole.lower())
     changed = False
@@ -51,10 +54,16 @@ def _said_instead(text: str, known: Held, asked: Asked, question: list[str]) -> 
     if text not in values or _place(text, question) is not None:
         return None
     others = [value for value in values if value != text and _is_said(value, question)]
-    if len(others) != 1:
+    if len(others) != 1 or not _are_twins(text, others[0]):
         return None
     differing = {*_TOKEN.findall(text.lower())} - {*_TOKEN.findall(others[0].lower())}
     return None if _stems(differing) & _stems(question) else others[0]
+
+
+def _are_twins(text: str, said: str) -> bool:
+    """Whether two values are forms of one word, which are mistaken for each other: in and out, active and inactive."""
+    own, other = text.lower(), said.lower()
+    return own in other or not {*_TOKEN.findall(own)}.isdisjoint(_TOKEN.findall(other))
 
 
 def _stems(tokens: Iterable[str]) -> set[str]:

@@ -1,8 +1,8 @@
-"""``NOT IN`` over a NULL, which is never true: no row is left."""
+"""``NOT IN`` over a NULL, and a comparison with NULL, which are never true: no row is left."""
 
 from __future__ import annotations
 
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
 
 
@@ -23,6 +23,17 @@ def not_in_null(tree: exp.Query, asked: Asked) -> Change | None:
                 within.set("expressions", values)
                 changed = True
     return Change("NOT IN over a list with NULL in it is never true") if changed else None
+
+
+def compared_with_null(tree: exp.Query, _asked: Asked) -> Change | None:
+    """Ask whether a column is NULL as SQL does: ``IS NULL`` for ``= NULL``, ``IS NOT NULL`` for ``<> NULL``."""
+    changed = False
+    for node, column, other in compared(tree, exp.EQ, exp.NEQ):
+        if isinstance(other, exp.Null):
+            changed = True
+            is_null = exp.Is(this=column.copy(), expression=exp.Null())
+            node.replace(exp.Not(this=is_null) if isinstance(node, exp.NEQ) else is_null)
+    return Change("a comparison with NULL is never true") if changed else None
 
 
 def _without_nulls(select: exp.Select, asked: Asked) -> bool:

@@ -5,6 +5,7 @@ PostgreSQL has NULL above all values, SQLite and MySQL below; DuckDB puts it las
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqljury.language.cues import extreme, ranked
@@ -12,6 +13,8 @@ from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date
 from sqljury.sql.parse import exp
 from sqljury.sql.terms import meant
 
+_LONG_AGO: Final = re.compile(r"\bleast recent(?:ly)?\b|\blongest ago\b|\bnot\b.*\bthe longest\b", re.IGNORECASE)
+"""What never happened may be the longest ago."""
 _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
 """Whether NULLs come first in descending order, else in ascending order."""
 
@@ -19,11 +22,12 @@ _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
 def null_order(tree: exp.Query, asked: Asked) -> Change | None:
     """Put NULLs last where the first rows of an order are asked for and one of them has NULL there.
 
-    "First" and "last" ask for an end of an order by dates; elsewhere they may be part of a name.
+    "First" and "last" ask for an end of an order by dates; elsewhere they may be part of a name. "Least recently"
+    leaves the order as it is: NULL may be never.
     """
     question = asked.question.whole
     ends = extreme(question)
-    if asked.dialect not in _FIRST or not (ends or ranked(question)):
+    if asked.dialect not in _FIRST or not (ends or ranked(question)) or _LONG_AGO.search(question):
         return None
     changed = False
     for select in list(tree.find_all(exp.Select)):

@@ -130,10 +130,16 @@ def _words(tree: exp.Select, node: exp.Expr) -> set[str]:
 
 def _alphabetical(tree: exp.Select, given: Sequence[exp.Expr], asked: Asked) -> list[str]:
     """The first output that is a text as the only key; none where the query sorts by a text already."""
-    if given and _is_name(stripped(meant(given[0].this, tree)), asked):
+    if given and _is_spelling(meant(given[0].this, tree), asked):
         return []
     name = next((item.unalias() for item in tree.selects if _is_name(item.unalias(), asked)), None)
     return [] if name is None else [name.sql(dialect=asked.dialect)]
+
+
+def _is_spelling(node: exp.Expr, asked: Asked) -> bool:
+    """Whether an expression is a text, in whatever case or collation, or begins with one."""
+    node = stripped(node, lambda part: isinstance(part, exp.Lower | exp.Upper | exp.Trim | exp.Collate | exp.DPipe))
+    return _is_name(node, asked)
 
 
 def _is_name(node: exp.Expr, asked: Asked) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.times import Span, relative
+from sqljury.language.times import Span, bound, relative
 from sqljury.sql import clock
 from sqljury.sql.meaning.base import YEARS, Asked, Change, compared, text_of
 from sqljury.sql.parse import exp
@@ -45,14 +45,16 @@ def days_as_numbers(tree: exp.Query, asked: Asked) -> Change | None:
 def fixed_dates(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace the dates of a query by those that the question counts from today, if it names no year itself.
 
-    Not sure where the dates are not a range or a year of one column; the tree is then left as it is.
+    Not sure where the dates are not a range or a year of one column, nor where the question has a time before or after
+    the span; the tree is then left as it is. From "since last year" on there is no end.
     """
     span = relative(asked.question.text)
     constants = _constants(tree)
     if span is None or not constants or clock.is_clock(tree) or _YEAR.search(asked.question.whole):
         return None
     words = f'"{span.words.lower()}" is counted from the day that the clock of the database shows'
-    if _counted(tree, span, len(constants), asked.dialect):
+    open_to = bound(asked.question.text, span)
+    if open_to != "other" and _counted(tree, span, len(constants), asked.dialect, since=open_to == "since"):
         return Change(words, may_empty=True)
     return Change(f"{words}, but the query has fixed dates, such as {constants[0].name}", sure=False)
 
@@ -72,10 +74,13 @@ def _constants(tree: exp.Query) -> list[exp.Literal]:
     return [*texts, *numbers]
 
 
-def _counted(tree: exp.Query, span: Span, constants: int, dialect: str) -> bool:
-    """Write the range or the year that the constants stand for as counted from today; whether that could be done."""
+def _counted(tree: exp.Query, span: Span, constants: int, dialect: str, *, since: bool) -> bool:
+    """Write the range or the year that the constants stand for as counted from today; whether that could be done.
+
+    With ``since`` only a lower bound is one that the question has.
+    """
     first, after = _bounds(span, dialect)
-    if first is None or after is None:
+    if first is None or after is None or (since and constants > 1):
         return False
     between = [node for node in tree.find_all(exp.Between) if _is_date(node.args["low"])]
     if constants == 2 and len(between) == 1 and _is_date(between[0].args["high"]):
@@ -87,9 +92,11 @@ def _counted(tree: exp.Query, span: Span, constants: int, dialect: str) -> bool:
         column = lower[0][1]
         for node, _, _ in upper:
             node.replace(exp.LT(this=column.copy(), expression=after.copy()))
-        bounded = upper or span.kind == "rolling" or not span.amount
+        bounded = upper or since or span.kind == "rolling" or not span.amount
         lower[0][0].replace(exp.GTE(this=column.copy(), expression=first) if bounded else _range(column, first, after))
         return True
+    if since:
+        return False
     equal = [node for node in tree.find_all(exp.EQ) if _is_date(node.expression) or _is_year(node.expression)]
     if span.kind == "calendar" and constants == 1 and len(equal) == 1:
         return _equal(equal[0], span, first, after)

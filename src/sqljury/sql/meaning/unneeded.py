@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqljury.language.alike import mentions
+from sqljury.language.cues import goods_change_hands
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, End, ends, single_select
 from sqljury.sql.names.readings import table_node
@@ -25,9 +26,9 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     """Remove an inner join to a table that the query uses nowhere else and the question does not mention.
 
     The join must only repeat rows: one that leaves some out may be what is asked for ("customers who ordered"),
-    and rows that are counted may be those of the join. Tables of events that only share a third one, such as two kinds
-    of sales in the same shop, may leave rows out: each row of one comes once for each of the other. Such a join must
-    repeat rows, or else all that it does is to choose them.
+    and rows that are counted or added up may be those of the join: the price of each thing that was sold. Tables of
+    events that only share a third one, such as two kinds of sales in the same shop, may leave rows out: each row of one
+    comes once for each of the other. Such a join must repeat rows, or else all that it does is to choose them.
     """
     select = single_select(tree)
     if select is None:
@@ -36,7 +37,8 @@ def unneeded_join(tree: exp.Query, asked: Asked) -> Change | None:
     tables = tables_of(select, asked.schema)
     if len(tables) != len(joins) + 1 or any(join.side or join.kind not in ("", "INNER") for join in joins):
         return None
-    counts = select.find(exp.Star, exp.Count) is not None
+    aggregates = [node for node in select.find_all(exp.AggFunc) if not isinstance(node, exp.Max | exp.Min)]
+    counts = bool(aggregates) or select.find(exp.Star) is not None or goods_change_hands(asked.question.text)
     for join in joins:
         left = _unneeded(select, join, tables, asked)
         if left is None:

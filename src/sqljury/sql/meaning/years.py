@@ -16,10 +16,15 @@ from sqljury.sql.terms import meant
 
 _SPAN: Final = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2]))?")
 SINCE: Final = re.compile(
-    r"\b(?:since|from|starting|beginning|as of|onwards?|or (?:later|after(?:wards?)?|newer|more recent(?:ly)?)"
+    r"\b(?:since|from|starting|beginning|as of|onwards?|thereafter"
+    r"|(?:or|and) (?:later|after(?:wards?)?|up|beyond|newer|more recent(?:ly)?)"
     r"|not? (?:earlier|older) than|not before)\b",
     re.IGNORECASE,
 )
+_EARLIER: Final = re.compile(
+    r"\b(?:before|prior to|earlier than|older than) (?:the year )?([12]\d{3})\b", re.IGNORECASE
+)
+_NAMED: Final = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 TURNED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 _WHOLE: Final = re.compile(r"(?:%[YmdHMSjwuWs])+")
 _FRACTION: Final = re.compile(r"%[fJ]")
@@ -29,13 +34,16 @@ _FRACTION: Final = re.compile(r"%[fJ]")
 def years(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare dates with the first day of a year or a month, or with the one after its last, and not with ``'2012'``.
 
-    After a year is after its last day, unless the question says ``since``.
+    After a year is after its last day, unless the question says ``since``. As texts, all days of 2012 are above
+    ``'2012'``, and all of 2011 below: that may be meant by "after 2011" and by "until 2011".
     """
     if asked.dialect != "sqlite":
         return None
     changed = False
     for node in list(tree.find_all(exp.Between)):
         low, high = _limits(node.args["low"]), _limits(node.args["high"])
+        if high and _is_after_named(node.args["high"], asked):
+            high = (high[1], high[0])
         if not node.args.get("symmetric") and (low or high) and holds_dates(held(node.this, asked.schema), asked.data):
             lower = exp.GTE(this=node.this.copy(), expression=low[0] if low else node.args["low"].copy())
             upper = (
@@ -49,8 +57,12 @@ def years(tree: exp.Query, asked: Asked) -> Change | None:
         span = _limits(other)
         if span is not None and holds_dates(held(column, asked.schema), asked.data):
             operator = node.key if node.this is column else TURNED.get(node.key, node.key)
+            after_named = _is_after_named(other, asked)
+            if operator == "lte" and (after_named or _is_before(other, asked)):
+                operator = "lt"
+            since = after_named or bool(SINCE.search(asked.question.whole))
             changed = True
-            node.replace(span_condition(column, operator, span, since=bool(SINCE.search(asked.question.whole))))
+            node.replace(span_condition(column, operator, span, since=since))
     return Change("a year or a month is compared with whole dates", may_empty=True) if changed else None
 
 
@@ -62,6 +74,18 @@ def _limits(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     year, month = int(match[1]), int(match[2] or 0)
     after = f"{year + 1}-01-01" if month in (0, 12) else f"{year}-{month + 1:02}-01"
     return exp.Literal.string(f"{year}-{month or 1:02}-01"), exp.Literal.string(after)
+
+
+def _is_before(node: exp.Expr, asked: Asked) -> bool:
+    """Whether the question says "before" of the year that a constant is."""
+    return node.name in _EARLIER.findall(asked.question.whole)
+
+
+def _is_after_named(node: exp.Expr, asked: Asked) -> bool:
+    """Whether a constant is the year after one that the question names, and which it does not name itself."""
+    year = int(node.name[:4]) if _SPAN.fullmatch(node.name) else 0
+    named = set(map(int, _NAMED.findall(asked.question.whole)))
+    return len(node.name) == len("2012") and year not in named and year - 1 in named
 
 
 def span_condition(column: exp.Expr, operator: str, span: tuple[exp.Expr, exp.Expr], *, since: bool) -> exp.Expr:
