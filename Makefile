@@ -6,18 +6,29 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Further options of pip install.
+INSTALL ?=
+EXTRAS := dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve,notebook,docs,cluster,traces
 
 # The version that the tests of training ran with. Which build of it comes is pip's to say (PIP_INDEX_URL and the like).
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test test-all lint types pytest docs format clean
+.PHONY: demo test test-all lint types weights pytest docs format clean
+
+# Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
+# Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
+RUN_TESTS = $(BIN)/python -m pytest -m "weights or train" && \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
 
 demo: $(VENV)/.core
 	$(BIN)/sqljury models pull
 	$(BIN)/python examples/shop/build.py
 	$(BIN)/python examples/demo.py
 
-test: lint types pytest
+# Weights wait for the network, lint and types each for a processor: side by side, they take as long as the longest.
+test: $(VENV)/.dev
+	$(MAKE) -j 3 lint types weights
+	$(RUN_TESTS)
 
 test-all: $(VENV)/.train
 	$(MAKE) test
@@ -29,14 +40,13 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
-# Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
-pytest: $(VENV)/.dev
+weights: $(VENV)/.dev
 	$(BIN)/sqljury models pull
 	$(BIN)/sqljury models pull smollm2-135m
 	$(BIN)/sqljury models pull gemma-3-270m
-	$(BIN)/python -m pytest -m "weights or train"
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
+
+pytest: weights
+	$(RUN_TESTS)
 
 # The documentation as a site in build/site; a link that leads nowhere is an error.
 docs: $(VENV)/.dev
@@ -56,13 +66,14 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'no virtual environment could be made; on Debian and Ubuntu run: apt install python3-venv' >&2; exit 1; }
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(PIP) install -e .
+	$(PIP) install $(INSTALL) -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve,notebook,docs,cluster,traces]'
+	$(PIP) install $(INSTALL) -e '.[$(EXTRAS)]'
 	touch $@ $(VENV)/.core
 
+# All at once: what fits together is found once. A test reads our adapters with peft.
 $(VENV)/.train: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[train]' '$(TORCH)' 'peft>=0.21'  # peft: a test reads our adapters with it
-	touch $@ $(VENV)/.core
+	$(PIP) install $(INSTALL) -e '.[train,$(EXTRAS)]' '$(TORCH)' 'peft>=0.21'
+	touch $@ $(VENV)/.dev $(VENV)/.core

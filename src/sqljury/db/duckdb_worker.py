@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from sqljury.db import worker_process
 from sqljury.db.worker_process import limit_process
 
 if TYPE_CHECKING:
@@ -257,5 +258,8 @@ def explain(error: Exception) -> Reply:
 
 def arguments(paths: Sequence[str], module: str = "duckdb_worker") -> list[str]:
     """The command line that runs ``main`` of a module of ``db`` in a Python without the user's start-up files."""
-    code = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sqljury.db.{module} import main; main()"
-    return [sys.executable, "-I", "-c", code, json.dumps(list(paths))]
+    code = (
+        "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+        f"{worker_process.BARE_PACKAGE}; from sqljury.db.{module} import main; main()"
+    )
+    return [sys.executable, "-I", "-c", code, json.dumps(list(paths)), worker_process.PACKAGE]

@@ -16,14 +16,13 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from sqljury.db import sqlite_worker
 from sqljury.db.base import failed
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION, SPIN_SECONDS
-from sqljury.db.worker_process import environment
+from sqljury.db.worker_process import PACKAGE, environment
 from sqljury.errors import DatabaseError
 from sqljury.parallel.watch import Watch, private_memory
 from sqljury.types import Limits, Result
@@ -42,7 +41,6 @@ _RECEIVE_BYTES: Final = 64 * 1024
 _LARGE_BYTES: Final = 1024**2
 _KINDS: Final = ("done", "failed", "rows", "ask")
 _FOLDERS: Final = ("SQLITE_TMPDIR", "TMPDIR")
-_PACKAGE: Final = str(Path(sqlite_worker.__file__).resolve().parents[1])
 _POLL_SECONDS: Final = 0.001
 
 Reply = tuple[Any, ...]
@@ -295,7 +293,7 @@ def start(orders: socket.socket, life: int) -> Process:
 
     Raises ``DatabaseError`` where the system does not let it be started.
     """
-    command = [sys.executable, "-I", "-S", "-c", sqlite_worker.COMMAND, _PACKAGE]
+    command = [sys.executable, "-I", "-S", "-c", sqlite_worker.COMMAND, PACKAGE]
     names = environment(*_FOLDERS)
     try:
         return subprocess.Popen(  # noqa: S603

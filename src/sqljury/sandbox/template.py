@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
+from sqljury.db.worker_process import BARE_PACKAGE, PACKAGE
 from sqljury.sandbox.lockdown import isolate, limit
 
 ORDER: Final = struct.Struct("=QQ")
@@ -33,10 +34,11 @@ _TRIAL_MEMORY: Final = 256 * 1024**2
 def arguments(control: int, unisolated: bool, paths: Sequence[str]) -> list[str]:
     """The command line that starts this module in a Python without the user's start-up files."""
     code = (
-        "import json, sys; sys.path[:] = json.loads(sys.argv[3]); from sqljury.sandbox.template import main; "
-        "main(int(sys.argv[1]), sys.argv[2] == '1')"
+        f"import json, sys; sys.path[:] = json.loads(sys.argv[3]); {BARE_PACKAGE}; "
+        "from sqljury.sandbox.template import main; main(int(sys.argv[1]), sys.argv[2] == '1')"
     )
-    return [sys.executable, "-I", "-c", code, str(control), "1" if unisolated else "0", json.dumps(list(paths))]
+    words = [str(control), "1" if unisolated else "0", json.dumps(list(paths)), PACKAGE]
+    return [sys.executable, "-I", "-c", code, *words]
 
 
 def main(control: int, unisolated: bool) -> None:
