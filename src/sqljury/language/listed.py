@@ -7,13 +7,14 @@ from typing import Final
 
 from sqljury.language.words import words
 
+_VERB: Final = (
+    r"(?:please\s+)?(?:show|give|return|list|i need|i want|we need|display|output)\b(?:\s+(?:me|us|just))?\s+"
+)
 _BEGINS: Final = re.compile(
-    r"(?::|\s[-–—])\s+"
-    r"|(?:^|[.?!;]\s+)(?:please\s+)?(?:show|give|return|list|i need|i want|we need|display|output)\b"
-    r"(?:\s+(?:me|us|just))?\s+",
+    rf"(?::|\s[-–—])\s+|(?:^|[.?!;]\s+){_VERB}|\?\s+(?!{_VERB})",
     re.IGNORECASE,
 )
-"""What stands before a list of columns: a colon, a dash, or a verb at the beginning of a sentence."""
+"""What stands before a list of columns: a colon, a dash, a verb at the beginning of a sentence, a question."""
 _ENDS: Final = re.compile(r"[.?!;:()]|\s[-–—]\s|$")
 _ORDER: Final = re.compile(
     r"^\s*(?:sort\w*|order\w*|alphabetical\w*|by|then)\b|\b(?:first|top|order|descending|ascending|a to z)\s*$",

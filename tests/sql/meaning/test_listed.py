@@ -22,7 +22,8 @@ INSERT INTO vehicle VALUES (1, 'A1', 'Fiat', 'Panda', 2019, 10), (2, 'B2', 'Opel
     [
         ("low medicines - name, strength, quantity and reorder level", "name|strength|quantity|reorder level"),
         ("All cars: plate, make, model and status, ordered by plate.", "plate|make|model|status"),
-        ("Which cars cost most? Plate, model and total cost", ""),
+        ("Which cars cost most? Plate, model and total cost", "plate|model|total cost"),
+        ("Which suppliers do we no longer use? Are there many, and where?", ""),
         ("Which cars cost most? Show plate, model and the total cost, most expensive first.", "plate|model|total cost"),
         ("Who left? Give first name, last name and the reason.", "first name|last name|reason"),
         ("Show the name of each shop and its city", ""),
