@@ -21,7 +21,7 @@ from typer.main import get_command
 from sqljury.cli import app
 
 NOT_RUN = {
-    r"^docker |^make |^pip install ": "builds and installs: an image (no Docker here), an environment, this very test",
+    r"^docker |^make |\bpip install ": "builds and installs: an image (no Docker here), an environment, this very test",
     r"^sqljury models (?:pull|path)": "1.1 GB of weights from the network; tests/llm does it with a small file",
     r"^sqljury train (?:writer|generator|pairwise|critic|policy|export) ": "hours; tests/train trains a tiny one",
     r"runs/business/(?:third|fourth)\.jsonl": "minutes; the page does the same with second.jsonl",
