@@ -17,7 +17,8 @@ TORCH ?= torch==2.13.0
 
 # Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
 # Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
-RUN_TESTS = $(BIN)/python -m pytest -m "weights or train" && \
+MARKED = $(sort $(shell grep -rlE 'mark\.(weights|train)\b' tests --include='test_*.py'))
+RUN_TESTS = $(BIN)/python -m pytest -m "weights or train" $(MARKED) && \
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
 
 demo: $(VENV)/.core

@@ -12,7 +12,7 @@ import sqljury
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
     0: ("errors", "types"),
-    1: ("prompts", "parallel", "budget", "resources", "traces"),
+    1: ("patterns", "prompts", "parallel", "budget", "resources", "traces"),
     2: ("language", "recipes"),
     3: ("sql",),
     4: ("llm", "sandbox", "db", "datasets"),

@@ -5,33 +5,31 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from commands import Start
-
-PROGRAM = """
-import sys
-from sqljury import FakeModel
-from sqljury.cli import main
-from sqljury.llm import open as opening
-model = FakeModel(sys.argv[1])
-opening._bare = lambda name, _together: model
-sys.argv = ["sqljury", *sys.argv[2:]]
-main()
-"""
+from commands import ALONE, Start, told
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
     """Begin ``sqljury`` with these arguments, on a model that always answers ``says``."""
+    return _begins(tmp_path, told)
 
+
+@pytest.fixture
+def start_alone(tmp_path: Path) -> Start:
+    """The same in a Python of its own, for what depends on how one starts and ends."""
+    return _begins(tmp_path, lambda *words: [sys.executable, "-c", ALONE, *words])
+
+
+def _begins(folder: Path, words: Callable[..., list[str]]) -> Start:
     def begin(says: str, *arguments: str, **options: object) -> subprocess.Popen[str]:
-        environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache"), **options.pop("env", {})}  # type: ignore[dict-item]
+        environment = {**os.environ, "SQLJURY_CACHE": str(folder / "cache"), **options.pop("env", {})}  # type: ignore[dict-item]
         defaults = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
-        command = [sys.executable, "-c", PROGRAM, says, *arguments]
-        return subprocess.Popen(command, **{**defaults, **options})  # type: ignore[call-overload, no-any-return]
+        return subprocess.Popen(words(says, *arguments), **{**defaults, **options})  # type: ignore[call-overload, no-any-return]
 
     return begin
 

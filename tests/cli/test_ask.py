@@ -17,15 +17,24 @@ from pathlib import Path
 
 import pytest
 
+import commands
+
 Start = Callable[..., "subprocess.Popen[str]"]
 SQLJURY = Path(sys.executable).with_name("sqljury")
 
 
-def sqljury(*arguments: str, cache: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+def sqljury(*arguments: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return ran(commands.sqljury(*arguments), cache)
+
+
+def installed(*arguments: str, cache: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    """The program as it was installed, in a Python of its own."""
+    return ran([str(SQLJURY), *arguments], cache, **more)
+
+
+def ran(command: list[str], cache: Path | None, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **more, **({"SQLJURY_CACHE": str(cache)} if cache else {})}
-    return subprocess.run(
-        [str(SQLJURY), *arguments], capture_output=True, text=True, env=environment, timeout=300, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
 
 
 def refused(done: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
@@ -55,14 +64,14 @@ def db(tmp_path: Path) -> Path:
 
 
 def test_help_lists_the_commands() -> None:
-    done = sqljury("--help")
+    done = installed("--help")
     assert done.returncode == 0
     for command in ("ask", "eval", "bench", "models"):
         assert command in done.stdout
 
 
 def test_version() -> None:
-    assert sqljury("--version").stdout.startswith("sqljury ")
+    assert installed("--version").stdout.startswith("sqljury ")
 
 
 @pytest.mark.parametrize("arguments", [["ask"], ["ask", "q"], ["fly"], ["ask", "q", "--db", "x", "--output", "xml"]])
@@ -135,7 +144,7 @@ def test_weights_with_a_wrong_hash(db: Path, tmp_path: Path) -> None:
 
 
 def test_pulling_without_network(tmp_path: Path) -> None:
-    done = sqljury(
+    done = installed(
         *("models", "pull", "smollm2-135m"),
         cache=tmp_path,
         HF_ENDPOINT="http://127.0.0.1:9",
@@ -195,7 +204,7 @@ class TestOnRealWeights:
     QUESTION = "How many animals have four legs?"
 
     def ask(self, db: Path, cache: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        return sqljury("ask", self.QUESTION, "--db", str(db), *more, cache=cache)
+        return installed("ask", self.QUESTION, "--db", str(db), *more, cache=cache)
 
     def test_table(self, db: Path, cached_weights: Path) -> None:
         before = digest(db)
@@ -227,7 +236,7 @@ class TestOnRealWeights:
     def test_a_model_that_answers_prose(self, db: Path, cached_weights: Path, tmp_path: Path) -> None:
         recipe = tmp_path / "short.toml"  # others write thousands of tokens before they give up
         recipe.write_text("[[generate]]\nsamples = 2\ntemperature = 0.8\nmax_tokens = 60\n[fix]\nattempts = 1\n")
-        done = sqljury(
+        done = installed(
             *("ask", "Write a poem about the sea. No SQL.", "--db", str(db), "--recipe", str(recipe)),
             *("--model", "gemma-3-270m"),
             cache=cached_weights,
@@ -255,10 +264,10 @@ class TestOnRealWeights:
 
     def test_limit_cuts_and_says_so(self, db: Path, cached_weights: Path) -> None:
         arguments = ("ask", "List the names of all animals", "--db", str(db), "--recipe", "fast")
-        data = json.loads(sqljury(*arguments, "--output", "json", "--limit", "2", cache=cached_weights).stdout)
+        data = json.loads(installed(*arguments, "--output", "json", "--limit", "2", cache=cached_weights).stdout)
         assert len(data["rows"]) == 2
         assert data["truncated"] is True
-        table = sqljury(*arguments, "--limit", "2", cache=cached_weights).stdout
+        table = installed(*arguments, "--limit", "2", cache=cached_weights).stdout
         assert "3 rows, the first 2 shown." in table
 
     def test_a_budget(self, db: Path, cached_weights: Path) -> None:

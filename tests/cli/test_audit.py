@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import commands
+
 
 def sqljury(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "audit", "spider", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ})
+    command = commands.sqljury("audit", "spider", *arguments)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+import commands
+
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 SPIDER = SHARED / "predictions/spider_dev"
 
 
 def sqljury(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "eval", *map(str, arguments)]
+    command = commands.sqljury("eval", *arguments)
     environment = {**os.environ, "COLUMNS": "160"}
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
 

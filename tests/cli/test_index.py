@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+import commands
 from sqljury import connect
 from sqljury.access.guard import skip
 from sqljury.cli import index
@@ -26,7 +26,7 @@ from sqljury.values.collect import Skip
 @pytest.fixture
 def sqljury(tmp_path: Path):  # type: ignore[no-untyped-def]
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from sqljury.cli import main; main()", "index", *map(str, arguments)]
+        command = commands.sqljury("index", *arguments)
         environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache")}
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
 

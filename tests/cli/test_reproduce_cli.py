@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import commands
 
 ROOT = Path(__file__).parents[2]
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
 def sqljury(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "reproduce", *map(str, arguments)]
+    command = commands.sqljury("reproduce", *arguments)
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=ROOT)
 
 

@@ -8,12 +8,12 @@ import os
 import re
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import commands
 from sqljury import describe
 from sqljury.cli import schema as command
 from sqljury.schema.describe import Description
@@ -36,8 +36,7 @@ def sqljury(tmp_path: Path):  # type: ignore[no-untyped-def]
     connection.close()
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        code = "from sqljury.cli import main; main()"
-        started = [sys.executable, "-c", code, "schema", "--db", str(tmp_path / "pets.db"), *map(str, arguments)]
+        started = commands.sqljury("schema", "--db", tmp_path / "pets.db", *arguments)
         environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache")}
         return subprocess.run(started, capture_output=True, text=True, timeout=120, check=False, env=environment)
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+import commands
+
 
 def sqljury(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "suite", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ})
+    command = commands.sqljury("suite", *arguments)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture

@@ -8,13 +8,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-import docs_program
 
 ROOT = Path(__file__).resolve().parents[2]
 PAST = {ROOT / "docs" / "log.md"}
@@ -141,24 +138,3 @@ class Shell:
             finally:
                 server.kill()
             assert server.returncode == 130, f"the server ended with {server.returncode}"
-
-
-class Programs:
-    """``docs_program`` at work; ``folder`` has what a shell is to find on its path."""
-
-    def __init__(self, folder: Path, place: Path) -> None:
-        self.folder = folder
-        folder.mkdir()
-        for name in ("sqljury", "python"):
-            file = folder / name
-            file.write_text(docs_program.SHIM.format(python=sys.executable, socket=str(place)))
-            file.chmod(0o755)
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{Path(__file__).parent}"}
-        words = [sys.executable, docs_program.__file__, str(place)]
-        self.process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == "ready\n"
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.communicate()

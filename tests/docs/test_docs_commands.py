@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import docs_program
 import docs_world
 import pytest
-from docs_commands import PAGES, ROOT, Command, Programs, Shell, commands, files
+from docs_commands import PAGES, ROOT, Command, Shell, commands, files
 from typer.main import get_command
 
+from forked import Programs
 from sqljury.cli import app
 
 NOT_RUN = {
@@ -51,7 +53,7 @@ def not_run(command: Command) -> str:
 @pytest.fixture(scope="module")
 def programs() -> Iterator[Programs]:
     with tempfile.TemporaryDirectory() as folder:  # a socket's path must be short
-        running = Programs(Path(folder, "bin"), Path(folder, "socket"))
+        running = Programs(Path(folder, "bin"), Path(folder, "socket"), docs_program.__file__, ("sqljury", "python"))
         yield running
         running.close()
 

@@ -10,40 +10,41 @@ from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, within
 from sqljury.language.cues import HIGHEST, LOWEST
 from sqljury.language.words import NUMBER_WORDS
+from sqljury.patterns import regex
 from sqljury.sql.emptied import emptied
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items
 from sqljury.types import Table
 
-_HIGH: Final = re.compile(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
-_LOW: Final = re.compile(rf"\b(?<!\bat )(least|{LOWEST})\b")
-_ORDER: Final = re.compile(rf"\b(?:most|least|worst|best|{HIGHEST}|{LOWEST})\b[^,;:.()?]*\bfirst\b(?! name)")
+_HIGH: Final = regex(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
+_LOW: Final = regex(rf"\b(?<!\bat )(least|{LOWEST})\b")
+_ORDER: Final = regex(rf"\b(?:most|least|worst|best|{HIGHEST}|{LOWEST})\b[^,;:.()?]*\bfirst\b(?! name)")
 """An order, which asks for no single row: "name and amount, largest shortfall first"."""
-_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|since|found|built")
+_RANK: Final = regex(r"rank|position|place|order_|level|birth|date|year|since|found|built")
 """Columns whose lowest value may be the highest in meaning, such as ranks."""
-_DOWN: Final = re.compile(
+_DOWN: Final = regex(
     r"\b(descending|decreasing|desc\b|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
 )
-_UP: Final = re.compile(
+_UP: Final = regex(
     r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest) )"
 )
-_OVER: Final = re.compile(
+_OVER: Final = regex(
     r"\b(more than|greater than|higher than|larger than|bigger than|above|over|exceed(?:s|ing)?|longer than|"
     r"heavier than)\b"
 )
-_UNDER: Final = re.compile(r"\b(less than|fewer than|lower than|smaller than|below|under|shorter than|lighter than)\b")
-_AT_LEAST: Final = re.compile(r"\b(at least|or more|or above|no less than|minimum of|or higher|or greater)\b")
-_AT_MOST: Final = re.compile(r"\b(at most|or less|or fewer|no more than|or below|maximum of|up to)\b")
-NEGATION: Final = re.compile(
+_UNDER: Final = regex(r"\b(less than|fewer than|lower than|smaller than|below|under|shorter than|lighter than)\b")
+_AT_LEAST: Final = regex(r"\b(at least|or more|or above|no less than|minimum of|or higher|or greater)\b")
+_AT_MOST: Final = regex(r"\b(at most|or less|or fewer|no more than|or below|maximum of|up to)\b")
+NEGATION: Final = regex(
     r"\b(not|never|no|without|nor|neither|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|weren't)\b|n't\b"
 )
 _AGED: Final = (
-    (re.compile(r"\boldest\b"), re.compile(r"\bage\b|_age\b"), True),
-    (re.compile(r"\byoungest\b"), re.compile(r"\bage\b|_age\b"), False),
-    (re.compile(r"\boldest\b"), re.compile(r"birth|born|built|found|date|year"), False),
-    (re.compile(r"\byoungest\b|\bnewest\b"), re.compile(r"birth|born|built|found|date|year"), True),
-    (re.compile(r"\bearliest\b"), re.compile(r"date|year|time"), False),
-    (re.compile(r"\blatest\b|\bmost recent(?:ly)?\b"), re.compile(r"date|year|time"), True),
+    (regex(r"\boldest\b"), regex(r"\bage\b|_age\b"), True),
+    (regex(r"\byoungest\b"), regex(r"\bage\b|_age\b"), False),
+    (regex(r"\boldest\b"), regex(r"birth|born|built|found|date|year"), False),
+    (regex(r"\byoungest\b|\bnewest\b"), regex(r"birth|born|built|found|date|year"), True),
+    (regex(r"\bearliest\b"), regex(r"date|year|time"), False),
+    (regex(r"\blatest\b|\bmost recent(?:ly)?\b"), regex(r"date|year|time"), True),
 )
 """What the question says, what the column is called, and whether its greatest value is meant."""
 

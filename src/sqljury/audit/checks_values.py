@@ -9,13 +9,14 @@ from typing import Final
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.patterns import regex
 from sqljury.sql.meaning.base import YEARS
 from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
 from sqljury.sql.text import quote_name
 from sqljury.types import Table
 
-_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_NUMBER: Final = regex(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _SCALES: Final = frozenset({"hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter"})
 _NUMERALS: Final[dict[str, int]] = {
     **dict.fromkeys(("zero", "no"), 0),
@@ -24,14 +25,14 @@ _NUMERALS: Final[dict[str, int]] = {
     **dict.fromkeys(("three", "third"), 3),
     **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
 }
-_QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
+_QUOTED: Final = regex(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
 _CONVERSIONS: Final = frozenset({7, 10, 12, 24, 30, 60, 100, 365, 365.25, 1000, 1024, 1440, 3600, 86400, 1_000_000})
 _YEARS: Final = range(*YEARS)
-_DAY: Final = re.compile(r"(?P<year>(?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?")
+_DAY: Final = regex(r"(?P<year>(?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?")
 """A day or a month that is kept as a number: 20240131, 202401."""
 _CLOSE: Final = 0.85
-_NUMBER_TEXT: Final = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
-_UNSORTED: Final = re.compile(
+_NUMBER_TEXT: Final = regex(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
+_UNSORTED: Final = regex(
     r"\s*(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|"
     r"(\d{1,2}\s+)?[A-Za-z]{3,9}\.?\s+(\d{1,2},?\s+)?\d{4}|\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4})\b.*"
 )

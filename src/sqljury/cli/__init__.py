@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from copy import copy
 from functools import cache
 from typing import Annotated, Any
 
@@ -130,7 +131,7 @@ def _guarded(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
-    command = _command()
+    command = _command(arguments[0] if arguments else "")
     try:
         traces.export_by_environment()
         with command.make_context("sqljury", arguments) as context:
@@ -149,9 +150,15 @@ def _run(arguments: list[str]) -> int:
 
 
 @cache
-def _command() -> Any:  # Typer says a class of its own copy of Click, which has no public name
-    """The parser of the command line; Typer reads the signatures of all commands anew each time it is asked."""
-    return get_command(app)
+def _command(name: str) -> Any:  # Typer says a class of its own copy of Click, which has no public name
+    """The parser of the command line, with no command but ``name`` where there is one.
+
+    Typer reads the signatures of all commands that it is given, anew each time: a fifth of the start of the program.
+    """
+    chosen = copy(app)
+    chosen.registered_commands = [known for known in app.registered_commands if known.name == name]
+    chosen.registered_groups = [known for known in app.registered_groups if known.name == name]
+    return get_command(chosen if chosen.registered_commands or chosen.registered_groups else app)
 
 
 def _named(error: OSError) -> bool:

@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from sqljury.db import worker_process
 from sqljury.db.worker_process import limit_process
+from sqljury.parallel.bare import BARE, PACKAGE
 
 if TYPE_CHECKING:
     import duckdb
@@ -259,7 +259,6 @@ def explain(error: Exception) -> Reply:
 def arguments(paths: Sequence[str], module: str = "duckdb_worker") -> list[str]:
     """The command line that runs ``main`` of a module of ``db`` in a Python without the user's start-up files."""
     code = (
-        "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-        f"{worker_process.BARE_PACKAGE}; from sqljury.db.{module} import main; main()"
+        f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); {BARE}; from sqljury.db.{module} import main; main()"
     )
-    return [sys.executable, "-I", "-c", code, json.dumps(list(paths)), worker_process.PACKAGE]
+    return [sys.executable, "-I", "-c", code, json.dumps(list(paths)), PACKAGE]

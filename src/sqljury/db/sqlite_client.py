@@ -22,8 +22,9 @@ from sqljury.db import sqlite_worker
 from sqljury.db.base import failed
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION, SPIN_SECONDS
-from sqljury.db.worker_process import PACKAGE, environment
+from sqljury.db.worker_process import environment
 from sqljury.errors import DatabaseError
+from sqljury.parallel.bare import PACKAGE
 from sqljury.parallel.watch import Watch, private_memory
 from sqljury.types import Limits, Result
 

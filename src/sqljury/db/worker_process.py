@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 KEPT_VARIABLES: Final = ("TZ", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """All that a worker gets to see of the environment: no keys, no passwords."""
 
-PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-"""The folder of the package."""
-
-BARE_PACKAGE: Final = "sys.modules['sqljury'] = type(sys)('sqljury'); sys.modules['sqljury'].__path__ = [sys.argv[-1]]"
-"""Has a worker import its own modules only; ``PACKAGE`` is its last argument. The package's own start would import all
-of it, which takes several times as long as DuckDB."""
-
 
 def environment(*more: str) -> dict[str, str]:
     """The variables that a worker is started with; ``more`` names some beyond ``KEPT_VARIABLES``."""

@@ -6,7 +6,6 @@ of ``employees``. A relation is one of ``RELATIONS``; what each is worth, ``scor
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from sqljury.language.words import words
+from sqljury.patterns import regex
 from sqljury.types import Schema, Table
 
 RELATIONS: Final = (
@@ -112,12 +112,12 @@ _COUNTING: Final = _known(_COUNTING_WORDS)
 MEASURES: Final = _known(_MEASURE_WORDS) | _NO_THINGS
 """Words at the end of names of columns that measure, count or order something."""
 
-_FIRST_NAME: Final = re.compile(r"(first|fst|frst|given|fore?|f)(nam|nm)")
-_LAST_NAME: Final = re.compile(r"(last|lst|family|fam|sur|l)(nam|nm)")
-_ANY_NAME: Final = re.compile(r"(nam|nm|mail|login)$")
+_FIRST_NAME: Final = regex(r"(first|fst|frst|given|fore?|f)(nam|nm)")
+_LAST_NAME: Final = regex(r"(last|lst|family|fam|sur|l)(nam|nm)")
+_ANY_NAME: Final = regex(r"(nam|nm|mail|login)$")
 _BIRTH: Final = _known("birth birthday birthdate dob born")
 _MOMENTS: Final = frozenset({"at", "on"})
-_GLUED: Final = re.compile(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)")
+_GLUED: Final = regex(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)")
 _WORDS_IN_ID: Final = _known(_NOT_IDENTIFIERS)
 """Words that end like an identifier and are not one."""
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
 from sqljury.keys.names import is_identifier, ownership, table_words
+from sqljury.patterns import regex
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Column, Limits, Result, Row, Table
 
@@ -28,12 +29,12 @@ _COLUMNS: Final = 100
 _CHECKED: Final = 3
 """Columns of a table whose uniqueness is checked beyond the sample."""
 
-_NO_KEY: Final = re.compile(
+_NO_KEY: Final = regex(
     r"bool|\bbit\b|json|xml|blob|bytea|binary|geo|point|polygon|linestring|struct|map|list|array|\[|interval|vector",
     re.IGNORECASE,
 )
-_FRACTION: Final = re.compile(r"float|real|double|money", re.IGNORECASE)
-_WHOLE: Final = re.compile(r"-?\d{1,18}")
+_FRACTION: Final = regex(r"float|real|double|money", re.IGNORECASE)
+_WHOLE: Final = regex(r"-?\d{1,18}")
 
 
 @dataclass(frozen=True, slots=True)

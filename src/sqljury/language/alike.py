@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from sqljury.language.words import STOP_WORDS, singular, words
+from sqljury.patterns import regex
 
-_RUN: Final = re.compile(r"[^\W\d_]+|\d+")
+_RUN: Final = regex(r"[^\W\d_]+|\d+")
 _VOWELS: Final = frozenset("aeiou")
 _NAME_CHARS: Final = 200
 _TEXT_CHARS: Final = 4_000
@@ -23,7 +24,7 @@ NEAREST: Final = 0.6
 RESPELT: Final = 60
 """Per cent of letters in common, by the ratio of rapidfuzz, from which a text may be a misspelling of another."""
 _COMPARED: Final = 4_000
-_NAME_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
+_NAME_WORDS: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 _SHORT: Final = {"no": "number", "num": "number", "nr": "number", "id": "identifier", "tel": "telephone"}
 """Abbreviations that no rule here finds."""
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from sqljury.language.cues import RANKED, different
 from sqljury.language.words import words
+from sqljury.patterns import regex
 
 _TIMES: Final = "last|first|latest|newest|earliest|oldest|most recent(?:ly)?"
 _NO_SIZES: Final = frozenset({*_TIMES.split("|"), "maximum", "max", "minimum", "min"})
@@ -21,28 +22,26 @@ _SIZES: Final = "|".join(
 _NOT_NAMES: Final = (
     r"(?!(?:\s+(?:and|or|/)\s+(?:first|last))?\s+names?\b)(?!\s+(?:\d+\s+)?(?:days?|weeks?|months?|quarters?|years?)\b)"
 )
-_TIME: Final = re.compile(rf"\b(?:{_TIMES})\b{_NOT_NAMES}", re.IGNORECASE)
-_SIZE: Final = re.compile(rf"\b(?:{_SIZES})\b(?! recent)", re.IGNORECASE)
-_COUNTING: Final = re.compile(
-    r"\b(?:how many|number of|count of|count the|total(?: number of)?)\s+([\w-]+)", re.IGNORECASE
-)
-_PASSIVE: Final = re.compile(
+_TIME: Final = regex(rf"\b(?:{_TIMES})\b{_NOT_NAMES}", re.IGNORECASE)
+_SIZE: Final = regex(rf"\b(?:{_SIZES})\b(?! recent)", re.IGNORECASE)
+_COUNTING: Final = regex(r"\b(?:how many|number of|count of|count the|total(?: number of)?)\s+([\w-]+)", re.IGNORECASE)
+_PASSIVE: Final = regex(
     r"\b(?:was|were|been|are|is|get|got)\s+(?:\w+ly\s+|ever\s+)?\w+(?:ed|en|ght|old|ade|ent|own)\b", re.IGNORECASE
 )
-_SETTLED: Final = re.compile(
+_SETTLED: Final = regex(
     r"\b(?:inclusive\w*|exclusive\w*|includ\w*|exclud\w*|at least|at most|or (?:more|less|later|earlier|older))\b",
     re.IGNORECASE,
 )
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
-_WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
+_WHOLE: Final = regex(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
 _FEW_WORDS: Final = 4
 _POLITE: Final = r"(?:please|(?:can|could|would) you)\s+"
 _EDITS: Final = (
     "add|insert|create|remove|drop|delete|include|exclude|keep|set|change|rename|update|increase|decrease|raise|lower"
     "|reduce"
 )
-_EDIT: Final = re.compile(rf"^\W*(?:{_POLITE}|(?:and|but|also|now|then|just)\s+)*(?:{_EDITS})\b", re.IGNORECASE)
-_BACK: Final = re.compile(
+_EDIT: Final = regex(rf"^\W*(?:{_POLITE}|(?:and|but|also|now|then|just)\s+)*(?:{_EDITS})\b", re.IGNORECASE)
+_BACK: Final = regex(
     rf"^\W*(?:{_POLITE})*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort"
     rf"|order|group|show only|{_EDITS})\b"
     r"|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
@@ -50,7 +49,7 @@ _BACK: Final = re.compile(
     r"|^\W*(?:\S+\s+){0,3}(?:its|their|he|she|his|her|this|that)\b",
     re.IGNORECASE,
 )
-_LISTING: Final = re.compile(r"^\W*(?:list|show|give|what|which|find|return|tell|display)\b", re.IGNORECASE)
+_LISTING: Final = regex(r"^\W*(?:list|show|give|what|which|find|return|tell|display)\b", re.IGNORECASE)
 
 
 def superlative(question: str, *, of_time: bool) -> str:

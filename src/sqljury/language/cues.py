@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.patterns import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def _cue(name: str, elements: str, calls: str, allows: str) -> Cue:
 
 
 def _words(listed: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
+    return regex(rf"\b(?:{listed})\b", re.IGNORECASE)
 
 
 HIGHEST: Final = "highest|largest|biggest|greatest|longest|maximum|max|heaviest|tallest|richest"
@@ -116,7 +117,7 @@ def direction(question: str, elements: frozenset[str]) -> float:
     return float(asked * given)
 
 
-_HOW_MANY: Final = re.compile(r"^\W*how many\b", re.IGNORECASE)
+_HOW_MANY: Final = regex(r"^\W*how many\b", re.IGNORECASE)
 _EACH: Final = _words("each|every|per|by|respectively|different|distinct|all")
 _GROUPS: Final = _words("(?:for|of|in|by|to) (?:each|every)|per")
 _WHOLE_SET: Final = _words("each|every|per|all")
@@ -125,23 +126,23 @@ _BEST: Final = _words(rf"{GREATEST}|{SMALLEST}|oldest|youngest")
 _SEVERAL: Final = _words(
     rf"\d+|{'|'.join(NUMBER_WORDS[2:])}|and|or|order(?:ed)?|sort(?:ed)?|than|all|list|at (?:least|most)|are"
 )
-_ASKING: Final = re.compile(
+_ASKING: Final = regex(
     r"^\W*(?:(?:please|can you|could you)\s+)?(?:what(?:'s| is| are| was| were)?|which|who|whose|list(?: out)?"
     r"|show(?: me)?|find(?: out)?|give(?: me)?|return|tell me|display|report|select|state|get)\b\W*"
     r"(?:(?:all|both)\s+)?(?:the\s+)?",
     re.IGNORECASE,
 )
-BOUND: Final = re.compile(
+BOUND: Final = regex(
     r"\b(?:where|for|of|who|that|which|whose|with|in|from|when|by|sort(?:ed)?|order(?:ed)?|having|on|at|to|per|each"
     r"|do|does|did|has|have|had|is|are|was|were|if)\b|[?.;]",
     re.IGNORECASE,
 )
 _FIGURE: Final = _words("number|total|average|mean|maximum|minimum|sum|max|min")
-_MORE: Final = re.compile(
+_MORE: Final = regex(
     r"\b(?:and|as well as) (?:the|how|when|where|what|their|its)\b|[.?]\s+(?:list|show|find|give|return|what)\b",
     re.IGNORECASE,
 )
-_JOINT: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+(?:also\s+)?|\s+as well as\s+|\s+along with\s+", re.IGNORECASE)
+_JOINT: Final = regex(r"\s*,\s*(?:and\s+)?|\s+and\s+(?:also\s+)?|\s+as well as\s+|\s+along with\s+", re.IGNORECASE)
 
 
 def items(question: str) -> int:
@@ -185,7 +186,7 @@ def different(question: str) -> bool:
     return bool(_DIFFERENT.search(question))
 
 
-_RATIO: Final = re.compile(
+_RATIO: Final = regex(
     r"%|\b(?:ratios?|percent\w*|proportions?|fractions?|averages?|avg|mean|rates?|share|per|out of|density"
     r"|probability|odds|portion)\b",
     re.IGNORECASE,
@@ -211,7 +212,7 @@ def whole_part(question: str) -> bool:
 _PART_OF_NAME: Final = r"(?!(?:\W+(?:and|or)\W+(?:(?:the|their)\W+)?(?:first|middle|last))*\W+names?\b)"
 """Not before "name": "first and last name" asks for no end of an order."""
 _RANKING: Final = _words(rf"{RANKED}|(?:first|last){_PART_OF_NAME}|recent")
-_COUNTING: Final = re.compile(
+_COUNTING: Final = regex(
     rf"\b(?:how many|(?:the|total|a) (?:count|number) of)\s+(?:(?:{DIFFERENT}|the|of|all|total)\s+)*", re.IGNORECASE
 )
 
@@ -231,7 +232,7 @@ def counted(question: str) -> list[str]:
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
 
-_COUNTED_DIFFERENT: Final = re.compile(rf"\b(?:how many|(?:the )?number of) (?:{DIFFERENT})\b", re.IGNORECASE)
+_COUNTED_DIFFERENT: Final = regex(rf"\b(?:how many|(?:the )?number of) (?:{DIFFERENT})\b", re.IGNORECASE)
 
 
 def different_things(question: str) -> tuple[str, ...] | None:
@@ -249,12 +250,12 @@ _TRADED: Final = (
 _TRADE: Final = (
     "sell|buy|purchase|order|reorder|rent|borrow|lend|loan|book|reserve|ship|deliver|issue|serve|consume|produce"
 )
-_GOODS: Final = re.compile(
+_GOODS: Final = regex(
     rf"\b(?:were|was|are|is|been|being|got|get)(?: (?!not\b)[\w-]+)?? (?:{_TRADED}|on loan|on hire)\b"
     rf"|\b(?:did|do|does|has|have|had) (?!not\b|never\b)[\w'-]+(?: [\w'-]+){{0,3}}? (?:{_TRADED}|{_TRADE})\b",
     re.IGNORECASE,
 )
-_AGENTS: Final = re.compile(
+_AGENTS: Final = regex(
     rf"\b(?:has|have|had) (?:\w+ly|already|ever|also|once|yet|just|been) (?:{_TRADED})\b", re.IGNORECASE
 )
 _CHANGE_HANDS: Final = _words(f"{_TRADED}|sell|sells|buy|buys|brought in|earn(?:ed|s)?|took in|revenue|turnover|sales")
@@ -304,7 +305,7 @@ def extreme(question: str) -> bool:
 
 
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
-_UNMATCHED: Final = re.compile(
+_UNMATCHED: Final = regex(
     rf"\b(?:includ(?:e|es|ing)|even|also (?:show|list|count|give)|counting) (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
     r"(?P<lacked>(?: [\w'-]+){0,4})"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
@@ -316,8 +317,8 @@ _UNSAID: Final = _words(
     "a|an|any|anything|one|ones|none|some|them|it|such|at all|match(?:es)?|records?|rows?|entr(?:y|ies)"
 )
 _AFTERWARDS: Final = _words("and|or|but|as|this|last|during|since|before|after|so|yet|too|there|then")
-_ZEROS: Final = re.compile(r"\b(?:0|zeros?|nought)\b", re.IGNORECASE)
-_LEFT_OUT: Final = re.compile(
+_ZEROS: Final = regex(r"\b(?:0|zeros?|nought)\b", re.IGNORECASE)
+_LEFT_OUT: Final = regex(
     r"\b(?:leav(?:e|ing)|left) (?:\w+ ){0,4}out\b|\b(?:exclud|omit|except)|\bnot (?:includ|count)", re.IGNORECASE
 )
 
@@ -339,7 +340,7 @@ def wants_zeros(question: str) -> bool:
     return bool(_ZEROS.search(question))
 
 
-_CURRENT: Final = re.compile(
+_CURRENT: Final = regex(
     r"\b(?:current(?:ly)?|presently|at present|at the moment)\b|\b(?:the|our|its|their) present (?!list|report|data)"
     r"|(?<=\w )(?<!\bok )(?<!\bso )(?<!\band )(?<!\bby )(?<!\buntil )(?<!\btill )(?<!\bto )\b(?:now|today)\b",
     re.IGNORECASE,
@@ -399,7 +400,7 @@ def asks_for_superior(question: str, names: Sequence[str]) -> bool | None:
 _SUMMED: Final = _words(
     r"totals?|altogether|overall|combined|in all|spen[dt]\w*|brought in|earned|sold|sales|revenue|turnover"
 )
-_FOR_EACH: Final = re.compile(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
+_FOR_EACH: Final = regex(r"\b(?:for|in|of|from|within|at|on|by) (?:each|every) ([\w-]+)", re.IGNORECASE)
 _NAMES: Final = _words("names?|called|who")
 _COUNT: Final = _words("how many|numbers? of|counts?")
 _KEYS: Final = _words(r"ids?|identifiers?|keys?|codes?|numbers?(?! of\b)|nos?")
@@ -411,14 +412,14 @@ def summed(question: str) -> bool:
 
 
 _SINGLE_ROW: Final = _words("single|individual(?:ly)?|at once|at a time|(?:in|on|with|from|at) (?:just |only )?one")
-_OF_AMOUNT: Final = re.compile(
+_OF_AMOUNT: Final = regex(
     r"\b([\w-]+) (?:(?:of|above|over|exceeding|worth|with)|(?:larger|greater|bigger|higher) than)"
     r"(?: (?:more than|at least|over|above|an? amount (?:of|above|over)))? \W?\d",
     re.IGNORECASE,
 )
 
 
-_ROWS: Final = re.compile(
+_ROWS: Final = regex(
     r"\b(?:which|what|list|show|find|give|get|all|any|every|each|how many|are there)(?: (?:all|any|the|our|me|us|of))*"
     r" (?:(?!of\b|in\b|for\b|by\b|the\b)[\w-]+ )??([\w-]+)(?=\W*$|[,.;:?]| (?:of|above|over|exceeding|worth|with|where"
     r"|that|which|were|was|are|is|had|has|have|in|on|from|by|for|to|larger|greater|bigger|higher|more)\b)",

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sqljury.language.words import NUMBER_WORDS, STOP_WORDS, content_words, words
+from sqljury.patterns import regex
 
 LINES: Final = 200
 """Lines of evidence that are read; what comes after them is left out."""
 
-_BULLET: Final = re.compile(r"^\s*(?:[-*•–·]|\(?\d{1,3}[.)])\s+")
-_HEADING: Final = re.compile(r"[^:=]{1,40}:$")
-_PART: Final = re.compile(r";\s+(?=[^\s;]+\s+\S)")
-_QUOTES_OR_BRACKETS: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)")
+_BULLET: Final = regex(r"^\s*(?:[-*•–·]|\(?\d{1,3}[.)])\s+")
+_HEADING: Final = regex(r"[^:=]{1,40}:$")
+_PART: Final = regex(r";\s+(?=[^\s;]+\s+\S)")
+_QUOTES_OR_BRACKETS: Final = regex(r"'[^']*'|\"[^\"]*\"|\([^()]*\)")
 
 _TERM: Final = r"(?P<term>[^=<>:;,.()]{1,60}?)"
 _MEANS: Final = (
@@ -32,42 +33,42 @@ _VERB: Final = _MEANS.replace("means?", r"means(?!\s+(?:of|by|per|for|over|acros
 _COMPARISON: Final = r"(?:[\w.]+|`[^`]+`|\"[^\"]+\"|\[[^\]]+\])\s*(?:[=!]=|<>|[<>]=?|=)\s*\S.*"
 """A condition on a column, such as ``status = 3``."""
 _FIRM: Final = (
-    re.compile(rf"^{_TERM}\s+(?:{_VERB})\s+(?P<meaning>[^=:\s].*)$", re.IGNORECASE),
-    re.compile(
+    regex(rf"^{_TERM}\s+(?:{_VERB})\s+(?P<meaning>[^=:\s].*)$", re.IGNORECASE),
+    regex(
         rf"^(?:an? |the )?(?P<term>[\w'\"-]+(?: [\w'\"-]+){{0,2}}?) (?:is|are) (?P<meaning>{_COMPARISON})$",
         re.IGNORECASE,
     ),
-    re.compile(rf"^{_TERM}\s*(?:={{1,2}}|:)\s*(?P<meaning>.+)$"),
-    re.compile(rf"^{_TERM}\s+(?:{_MEANS})\s+(?P<meaning>.+)$", re.IGNORECASE),
-    re.compile(rf"^(?:by|with)\s+{_TERM}\s+we mean\s+(?P<meaning>.+)$", re.IGNORECASE),
+    regex(rf"^{_TERM}\s*(?:={{1,2}}|:)\s*(?P<meaning>.+)$"),
+    regex(rf"^{_TERM}\s+(?:{_MEANS})\s+(?P<meaning>.+)$", re.IGNORECASE),
+    regex(rf"^(?:by|with)\s+{_TERM}\s+we mean\s+(?P<meaning>.+)$", re.IGNORECASE),
 )
 """Definitions by a sign or a verb, whose meaning may bind: the first that a line has the form of reads it."""
 _DEFINITIONS: Final = (
     *_FIRM,
-    re.compile(
+    regex(
         r"^(?:an? |the )?[\w'-]+ (?:is|are|counts? as) (?P<term>[\w'-]+(?: [\w'-]+){0,2}) (?:if|when|once|where) "
         r"(?P<meaning>.+)$",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"^(?P<meaning>\S+(?: \S+){3,}) (?:is|are|counts? as) (?:an? |called )?(?P<term>[\w-]+(?: [\w-]+)?)\.?$",
         re.IGNORECASE,
     ),
-    re.compile(r"^(?:an? |the )?(?P<term>[\w'-]+(?: [\w'-]+){0,2}) (?:is|are) (?P<meaning>.+)$", re.IGNORECASE),
+    regex(r"^(?:an? |the )?(?P<term>[\w'-]+(?: [\w'-]+){0,2}) (?:is|are) (?P<meaning>.+)$", re.IGNORECASE),
 )
-_RULE: Final = re.compile(
+_RULE: Final = regex(
     r"^(?:please\s+)?(?:always|never|do not|don't|only|use|when|whenever|if|for|in|unless|all|any|every|each|exclude|"
     r"ignore|include|filter|compare|match|round|show|list|return|report|give|sort|order|limit|count|treat|dates?|"
     r"names?|texts?|results?|rows?|it|there|this|these|answers?|output|queries|note|join|leave|skip|avoid|prefer)\b",
     re.IGNORECASE,
 )
-_BINDING: Final = re.compile(
+_BINDING: Final = regex(
     r"\b(?:always|never|must|should|unless|exclud\w*|ignor\w*|leave (?:\w+ )?out|left out|in every (?:answer|query)"
     r"|(?:do|does) not count|don't count|doesn't count|limited to|rounded? to)\b",
     re.IGNORECASE,
 )
-_CONDITION: Final = re.compile(r"^(?:when|whenever|if|for|in questions? (?:about|on))\s+(?P<condition>[^,]+),", re.I)
-_IMPERATIVE: Final = re.compile(
+_CONDITION: Final = regex(r"^(?:when|whenever|if|for|in questions? (?:about|on))\s+(?P<condition>[^,]+),", re.I)
+_IMPERATIVE: Final = regex(
     r"(?:please\s+)?(?:always|never|do not|don't|use|exclude|ignore|include|filter|compare|match|round|show|list|"
     r"return|report|give|sort|order|limit|treat|leave|skip|avoid|prefer)\b",
     re.IGNORECASE,
@@ -75,8 +76,8 @@ _IMPERATIVE: Final = re.compile(
 _TERM_WORDS: Final = 6
 _FIRM_WORDS: Final = 3
 _SHORT: Final = 3
-_ACRONYM: Final = re.compile(r"(?=\S*[A-Z]\S*[A-Z0-9])[A-Z][A-Za-z0-9&/-]{1,9}")
-_SPELT_OUT: Final = re.compile(r"[A-Za-z][\w' -]{3,70}")
+_ACRONYM: Final = regex(r"(?=\S*[A-Z]\S*[A-Z0-9])[A-Z][A-Za-z0-9&/-]{1,9}")
+_SPELT_OUT: Final = regex(r"[A-Za-z][\w' -]{3,70}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,15 +220,13 @@ class Demands(NamedTuple):
         return not any(self.case_of.intersection(words(other)) for other in columns)
 
 
-_CASE: Final = re.compile(
+_CASE: Final = regex(
     r"\bILIKE\b|\b(?:regardless of|ignor\w*|whatever) (?:the |their |its )?(?:upper and lower |letter )?case\b"
     r"|\bcase[- ]?insensitiv\w*|\bnot case[- ]sensitiv\w*|\bLOWER\s*\(|\bUPPER\s*\(|\bin (?:any|either) case\b"
     r"|\bwithout regard to case\b|\bcase (?:does not|doesn't|should not|must not) matter\b",
     re.IGNORECASE,
 )
-_NOT: Final = re.compile(
-    r"\b(?:never|not|don't|avoid|without)\s+(?:\w+\s+){0,2}?(?:use\s+)?(?:ILIKE|LOWER|UPPER)\b", re.I
-)
+_NOT: Final = regex(r"\b(?:never|not|don't|avoid|without)\s+(?:\w+\s+){0,2}?(?:use\s+)?(?:ILIKE|LOWER|UPPER)\b", re.I)
 _CASE_WORDS: Final = frozenset(
     """
     ilike like lower upper case insensitive insensitively insensitivity sensitive sensitively ignore ignoring filter
@@ -236,15 +235,15 @@ _CASE_WORDS: Final = frozenset(
     """.split()  # noqa: SIM905 - the words are read easier so
 )
 _NUMBER: Final = rf"(?P<number>\d{{1,4}}|{'|'.join(NUMBER_WORDS)}|none|no)"
-_DECIMALS: Final = re.compile(rf"\b{_NUMBER}\s+(?:decimals?|digits? after|fraction(?:al)? digits?)", re.IGNORECASE)
-_WHOLE: Final = re.compile(r"\bround\w*\b.*\b(?:whole|nearest integer|integers?)\b", re.IGNORECASE)
-_CENTS: Final = re.compile(r"\bround\w*\b.*\b(?:cents?|hundredths?)\b", re.IGNORECASE)
-_LIMIT: Final = re.compile(
+_DECIMALS: Final = regex(rf"\b{_NUMBER}\s+(?:decimals?|digits? after|fraction(?:al)? digits?)", re.IGNORECASE)
+_WHOLE: Final = regex(r"\bround\w*\b.*\b(?:whole|nearest integer|integers?)\b", re.IGNORECASE)
+_CENTS: Final = regex(r"\bround\w*\b.*\b(?:cents?|hundredths?)\b", re.IGNORECASE)
+_LIMIT: Final = regex(
     rf"\b(?:at most|no more than|limit\w*(?: \w+){{0,3}}? to|(?:only )?the first|not more than|up to|LIMIT)\s+{_NUMBER}"
     r"(?:\s+(?:rows?|results?|lines?|entries|records)\b|$|[.,]|\s+(?:unless|by default|if))",
     re.IGNORECASE,
 )
-_DISTINCT: Final = re.compile(
+_DISTINCT: Final = regex(
     r"\b(?:no|without|remove|never (?:show|list|return)) duplicates?\b|\bDISTINCT\b|\beach \w+ (?:only )?once\b", re.I
 )
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from sqljury.language.words import JOINING, NOT_VALUES
+from sqljury.patterns import regex
 
 MAX_KEYWORDS: Final = 24
 _LONGEST: Final = 3
 
-_QUOTED: Final = re.compile(
-    r"\"([^\"]{1,80})\"|“([^”]{1,80})”|‘([^’]{1,80})’|(?<!\w)'([^']{1,80})'(?!\w)|`([^`]{1,80})`"
-)
-WORD: Final = re.compile(r"[^\W_]+(?:[-'’&./][^\W_]+)*\.?")
+_QUOTED: Final = regex(r"\"([^\"]{1,80})\"|“([^”]{1,80})”|‘([^’]{1,80})’|(?<!\w)'([^']{1,80})'(?!\w)|`([^`]{1,80})`")
+WORD: Final = regex(r"[^\W_]+(?:[-'’&./][^\W_]+)*\.?")
 
 
 def by_rules(question: str, most: int = MAX_KEYWORDS) -> tuple[str, ...]:

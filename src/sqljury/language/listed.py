@@ -6,22 +6,23 @@ import re
 from typing import Final
 
 from sqljury.language.words import words
+from sqljury.patterns import regex
 
 _VERB: Final = (
     r"(?:please\s+)?(?:show|give|return|list|i need|i want|we need|display|output)\b(?:\s+(?:me|us|just))?\s+"
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = regex(
     rf"(?::|\s[-–—])\s+|(?:^|[.?!;]\s+){_VERB}|\?\s+(?!{_VERB})",
     re.IGNORECASE,
 )
 """What stands before a list of columns: a colon, a dash, a verb at the beginning of a sentence, a question."""
-_ENDS: Final = re.compile(r"[.?!;:()]|\s[-–—]\s|$")
-_ORDER: Final = re.compile(
+_ENDS: Final = regex(r"[.?!;:()]|\s[-–—]\s|$")
+_ORDER: Final = regex(
     r"^\s*(?:sort\w*|order\w*|alphabetical\w*|by|then)\b|\b(?:first|top|order|descending|ascending|a to z)\s*$",
     re.IGNORECASE,
 )
-_ARTICLE: Final = re.compile(r"^(?:(?:the|its|their|his|her|our|and|also|each)\s+)+", re.IGNORECASE)
-_CHOOSES: Final = re.compile(
+_ARTICLE: Final = regex(r"^(?:(?:the|its|their|his|her|our|and|also|each)\s+)+", re.IGNORECASE)
+_CHOOSES: Final = regex(
     r"\b(?:for|with|who|that|which|whose|where|when|from|per|each|every|all|if|is|are|was|were|has|have)\b",
     re.IGNORECASE,
 )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
 from sqljury.language.words import FORM_WORDS, words
+from sqljury.patterns import regex
 
 MASK: Final = "_"
 
 # The first word of a sentence has a capital anyway, so a name must follow something.
-_VALUE: Final = re.compile(
+_VALUE: Final = regex(
     r"\"[^\"]{1,80}\"|“[^”]{1,80}”|‘[^’]{1,80}’|(?<!\w)'[^']{1,80}'(?!\w)|`[^`]{1,80}`"
     r"|\b\d[\w.,:/-]*\w|\b\d\b"
     r"|(?<=[^\W_][,;:)]\s)[A-Z][\w'’-]*|(?<=[^\W_]\s)[A-Z][\w'’-]*"
 )
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|_")
+_WORD: Final = regex(r"[^\W\d_]+(?:['’][^\W\d_]+)?|_")
 
 
 def name_words(names: Iterable[str]) -> frozenset[str]:

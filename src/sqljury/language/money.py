@@ -6,6 +6,8 @@ import re
 from decimal import Decimal
 from typing import Final
 
+from sqljury.patterns import regex
+
 _UNIT: Final = (
     r"(?:euros?|dollars?|pounds?|francs?|kron(?:or|er|a|e)|zlotys?|rupees?|pesos?)\b"
     r"|(?-i:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|AUD|CAD)\b"
@@ -13,19 +15,19 @@ _UNIT: Final = (
 _SIGN: Final = "[€$£]"
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?![\d,])"
 _SCALE: Final = r"(?!\s*(?:k|m|bn|thousand|million|billion)\b)"
-_PRICED: Final = re.compile(
+_PRICED: Final = regex(
     rf"(?:\b(?P<low>{_NUMBER})(?:\s*(?:and|to|or)\s+|\s*[-–]\s*))?"
     rf"(?:{_SIGN}\s?(?P<after>{_NUMBER}){_SCALE}|(?<![\d.,])(?P<before>{_NUMBER})[\s-]*(?:{_SIGN}|\b(?:{_UNIT})))",
     re.IGNORECASE,
 )
-_LOW: Final = re.compile(rf"{_SIGN}\s?(?P<after>{_NUMBER})(?=\s*(?:and|to|or|[-–])\s)", re.IGNORECASE)
-_MAIN: Final = re.compile(rf"\b(?:{_UNIT})|{_SIGN}", re.IGNORECASE)
-_MINOR: Final = re.compile(
+_LOW: Final = regex(rf"{_SIGN}\s?(?P<after>{_NUMBER})(?=\s*(?:and|to|or|[-–])\s)", re.IGNORECASE)
+_MAIN: Final = regex(rf"\b(?:{_UNIT})|{_SIGN}", re.IGNORECASE)
+_MINOR: Final = regex(
     r"(?<!per )\b(?:cents?|ct|cts|penn(?:y|ies)|pence|centimes?|rappen|[oö]re|øre|grosz\w*|paise|centavos?)\b|¢"
     r"|\bminor (?:currency )?units?\b",
     re.IGNORECASE,
 )
-_UNCLEAR: Final = re.compile(
+_UNCLEAR: Final = regex(
     r"\b(?:thousands?|millions?|billions?|convert\w*|exchange\w*|currenc(?:y|ies)|ratio"
     r"|weigh\w*|heav\w+|mass|lbs?)\b|k[€$]",
     re.IGNORECASE,

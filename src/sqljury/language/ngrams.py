@@ -5,11 +5,12 @@ The two stages by which the ESM+ paper matches example values to a question (A.2
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_WORD: Final = re.compile(r"\w+")
+from sqljury.patterns import regex
+
+_WORD: Final = regex(r"\w+")
 _LONGEST: Final = 5
 """Words of the longest run that is compared."""
 _LETTERS: Final = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sqljury.errors import QuestionError
+from sqljury.patterns import regex
 from sqljury.types import Question
 
 _ALL = r"(?:all|every|each|the|this|these|that|those|my|our|\w+'s)\b"
@@ -18,7 +19,7 @@ _CUT = (  # numbers, dates and texts that are cut, not tables
     r"|[^,;]* to (?:(?:\d|one|two|three|four) (?:decimal|digit|place|char|letter)"
     rf"|(?:whole|full|integers?)\b|(?:the )?{_PERIOD}))"
 )
-_CHANGE = re.compile(
+_CHANGE = regex(
     rf"{_ASKED}(?:(?:delete|truncate(?!{_CUT})|erase|wipe)\b"
     rf"(?! (?:rate|date|time|operation)| \w+ (?:per\b|by {_PERIOD}|over time))"
     rf"|(?:remove|drop) (?:{_ALL}|from|table|column|view|index|database)(?! duplicate)"
@@ -29,7 +30,7 @@ _CHANGE = re.compile(
     r"|create (?:an? |the )?(?:new )?(?:table|view|index|column|database|trigger|user)\b)",
     re.IGNORECASE,
 )
-_EDIT = re.compile(
+_EDIT = regex(
     rf"{_ASKED}(?!.*\b(?:table|view|index|database|schema)\b)"
     r"(?:(?:remove|drop)\b(?! (?:all|every|each) (?!filter|condition|limit)\w+\W*$)"
     r"|delete (?:the |this |that )?(?:\w+ )?column\b"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.language.cues import HIGHEST, LOWEST, ranked
+from sqljury.patterns import regex
 
-_ENDS: Final = re.compile(
+_ENDS: Final = regex(
     rf"\b(?:(?P<up>most|{HIGHEST}|busiest|dearest)|(?P<down>least|{LOWEST}))\b(?P<of>(?: [\w'-]+){{0,3}}?) first"
     r"(?=\s*(?:[,.;:)?!]|$|(?:and|then|within|for|in each)\b))",
     re.IGNORECASE,
@@ -16,39 +17,39 @@ _ENDS: Final = re.compile(
 _BARE: Final = frozenset(("highest", "largest", "biggest", "greatest", "lowest", "smallest"))
 """Ends that say nothing of what is sorted by."""
 _NAMED: Final = r"(?:the |its |their )?(?P<by>[\w' -]{2,40}?)(?=[,.;:()?!]|$| (?:and )?then\b)"
-_BY: Final = re.compile(
+_BY: Final = regex(
     rf"(?:\b(?:sort|order|arrang)\w* (?:alphabetically )?by|\balphabetical(?:ly)? by|\bin order of|[,;:] by) {_NAMED}",
     re.IGNORECASE,
 )
-_THEN: Final = re.compile(
+_THEN: Final = regex(
     r"(?:\b(?:then|lastly|last|finally|(?:equal|same|tied)(?: [\w-]+){0,2}|ties(?: broken)?) (?:alphabetically )?by"
     rf"|(?<=[\w)], )then) {_NAMED}",
     re.IGNORECASE,
 )
-_DIRECTED: Final = re.compile(
+_DIRECTED: Final = regex(
     rf"\b(?:first|last(?! name)|descending|desc|down|latest|newest|recent|reverse\w*|each|{HIGHEST}|{LOWEST}"
     r"|high to low|large to small)\b(?! name)",
     re.IGNORECASE,
 )
-_ALPHABETICAL: Final = re.compile(
+_ALPHABETICAL: Final = regex(
     r"(?:[,;:.(]|\bin|\band) (?:an? |the )?alphabetical(?:ly)?(?: (?:order(?:ed)?|sorted|list(?:ed)?))?"
     r"(?=\s*(?:[.;?!)]|$))"
     r"|\b(?:sort|order|list|arrang)\w* (?:[\w' -]{1,40} )?alphabetically(?=\s*(?:[.;?!)]|$))|\ba (?:to|-) z\b",
     re.IGNORECASE,
 )
-_OTHER_WAY: Final = re.compile(r"\b(?:reverse\w*|descending|z (?:to|-) a)\b", re.IGNORECASE)
+_OTHER_WAY: Final = regex(r"\b(?:reverse\w*|descending|z (?:to|-) a)\b", re.IGNORECASE)
 _COMES_FIRST: Final = (
     r"(?: [\w'-]+){0,3}? (?:first(?=\s*(?:[,.;:)?!]|$|(?:and|then|within|for|in each)\b))|(?:at|on) (?:the )?top\b)"
 )
-_LATEST: Final = re.compile(rf"\b(?:latest|newest|youngest|(?:most|more) recent(?:ly)?)\b{_COMES_FIRST}", re.IGNORECASE)
-_EARLIEST: Final = re.compile(
+_LATEST: Final = regex(rf"\b(?:latest|newest|youngest|(?:most|more) recent(?:ly)?)\b{_COMES_FIRST}", re.IGNORECASE)
+_EARLIEST: Final = regex(
     rf"\b(?:earliest|soonest|oldest|longest[ -](?:overdue|ago|due|serving|standing|waiting|running|open|outstanding))\b"
     rf"{_COMES_FIRST}",
     re.IGNORECASE,
 )
 _NEAR: Final = 30
 """Characters after the name of what is sorted by in which its direction may stand."""
-_END: Final = re.compile(r"[.;?!]|\bthen\b")
+_END: Final = regex(r"[.;?!]|\bthen\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqljury.language.cues import BOUND
 from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.patterns import regex
 
 _UP: Final = (
     r"(?<!at )(?<!at the )most(?:-\w+)?(?! (?:of|likely)\b)|highest(?:-\w+)?|largest|biggest|greatest|longest|heaviest"
@@ -21,21 +22,21 @@ _OF_ONE: Final = (
 )
 """Words that hold of single rows, not of what is counted or added up."""
 _SUPERLATIVE: Final = rf"(?:{_UP}|{_DOWN}|{_EITHER}|{_OF_ONE})"
-_SORTED: Final = re.compile(
+_SORTED: Final = regex(
     rf"\b{_SUPERLATIVE}\b(?: [\w'-]+){{0,3}}? (?:first|(?:on|at|from)(?: the)? top)\b|\b(?:on|at|from)(?: the)? top\b",
     re.IGNORECASE,
 )
-_SPLIT: Final = re.compile(r"[.?!;:](?=\s|$)|\s[-–—]\s")
-_EACH: Final = re.compile(
+_SPLIT: Final = regex(r"[.?!;:](?=\s|$)|\s[-–—]\s")
+_EACH: Final = regex(
     r"(?:\b(?:for|in|of|from|within|at|on|by|to|during) )?\b(?:each|every|per(?! ?cent\b)|for all)\s+"
     r"(?:(?:of|the|our|its|their|single)\s+)*(?P<words>[\w-]+(?: [\w-]+){0,4})",
     re.IGNORECASE,
 )
-_OWNER: Final = re.compile(r"^['’]s\b")
-_OWNED: Final = re.compile(rf"['’]s (?:single )?{_SUPERLATIVE}\b", re.IGNORECASE)
-_GOES_ON: Final = re.compile(r"\s*(?:how|what|who|its|their|the|by|show|give)\b", re.IGNORECASE)
+_OWNER: Final = regex(r"^['’]s\b")
+_OWNED: Final = regex(rf"['’]s (?:single )?{_SUPERLATIVE}\b", re.IGNORECASE)
+_GOES_ON: Final = regex(r"\s*(?:how|what|who|its|their|the|by|show|give)\b", re.IGNORECASE)
 """What follows "and" where it does not go on with what "each" is said of."""
-_STOPS: Final = re.compile(
+_STOPS: Final = regex(
     rf"{BOUND.pattern}|\b(?:the|an?|and|or|over|during|across|since|after|before|between|until|according|going|judged"
     rf"|measured|based|than|more|less|fewer|{_SUPERLATIVE})\b",
     re.IGNORECASE,
@@ -46,7 +47,7 @@ _PHRASE: Final = 3
 _QUALITY: Final = rf"(?!(?:most|fewest|least)\b(?!-)){_SUPERLATIVE}"
 """Superlatives of things, not of how many there are."""
 _NUMBERS: Final = rf"(?:[2-9]|\d\d|{'|'.join(NUMBER_WORDS[2:])}|few|several)\b"
-_SEVERAL: Final = re.compile(
+_SEVERAL: Final = regex(
     rf"\b(?:(?:which|what|the|our|first|last|{_SUPERLATIVE})[ -]{_NUMBERS}|{_NUMBERS} {_SUPERLATIVE}\b)"
     rf"|\b(?:are|were|the|our) {_QUALITY}(?: \w+)? \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)"
     rf"|\b{_QUALITY} \w+[^su\W]s(?=[,:]|$| (?:of|in|for|at|from|per|within|on|by)\b)"
@@ -55,21 +56,21 @@ _SEVERAL: Final = re.compile(
     re.IGNORECASE,
 )
 """Several of each are asked for, if only by "the best customers"."""
-_FIGURE: Final = re.compile(
+_FIGURE: Final = regex(
     r"\b(?:how (?:many|much|often|long)|numbers? of|averages?|mean|totals?|sum|share|percent\w*)\b", re.IGNORECASE
 )
-_ASIDE: Final = re.compile(
+_ASIDE: Final = regex(
     r"\b(?:in|during|on|at|from|of|for|by|than) (?:the|its|their) (?:[\w-]+ ){1,3}(?:with|having|that|who|which)\b"
     r"[^,]*$",
     re.IGNORECASE,
 )
-_OF_THE: Final = re.compile(
+_OF_THE: Final = regex(
     r"\b(?:(?<!brought )(?<!put )(?<!took )in|during|on|at|from|of|for|by|than) (?:the|its|their) (?:[\w-]+ )?$",
     re.IGNORECASE,
 )
 _BARE: Final = frozenset(("most", "fewest", "least"))
 """Words of a number: an actor "in the most films" has played in many."""
-_ASKED: Final = re.compile(
+_ASKED: Final = regex(
     r"^(?:[^,]{0,80},\s*)??(?:and )?"
     r"(?:(?:please )?(?:show|give|list|find|name|tell|get|identify)\b(?: me| us| out)* )?"
     r"(?:(?:(?:the|our|its|their|single) )*"
@@ -80,14 +81,12 @@ _ASKED: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands before the superlative, without "for each ...", where it chooses what is asked for."""
-_AMOUNTS: Final = re.compile(
+_AMOUNTS: Final = regex(
     r"(?:longest|shortest|heaviest|lightest|cheapest|dearest|costliest|priciest)"
     r"|most (?:valuable|expensive|costly|lucrative|profitable)",
     re.IGNORECASE,
 )
-_NOT_ADDED: Final = re.compile(
-    r"most (?:recent|experienced|senior|modern|northern|southern|eastern|western)", re.IGNORECASE
-)
+_NOT_ADDED: Final = regex(r"most (?:recent|experienced|senior|modern|northern|southern|eastern|western)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

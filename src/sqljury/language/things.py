@@ -9,6 +9,7 @@ from typing import Final
 from sqljury.language.alike import question_words
 from sqljury.language.keywords import quoted
 from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, STOP_WORDS, singular, words
+from sqljury.patterns import regex
 
 _GENERAL: Final = """
     able accessed accessible accommodate across actual actually add additional aforementioned again against age
@@ -124,11 +125,11 @@ _SHORTEST: Final = 3
 """Letters of a word that tells a language: ``in`` and ``an`` are words of several."""
 ENGLISH: Final = 0.25
 """The share of a question's words that say how to answer, from which on it is taken for English."""
-_FORMS: Final = re.compile(r".{2,}(?:ed|ing|ly|est)")
+_FORMS: Final = regex(r".{2,}(?:ed|ing|ly|est)")
 """Verbs, adverbs and superlatives, mostly, by their ends."""
-_ORDER: Final = re.compile(r"^\W*[^\W\d_]+(?=\s+(?:the|all|each|every|me|us|our|my|a|an|these|those)\b)", re.IGNORECASE)
+_ORDER: Final = regex(r"^\W*[^\W\d_]+(?=\s+(?:the|all|each|every|me|us|our|my|a|an|these|those)\b)", re.IGNORECASE)
 """The verb that a question begins with: rank the products."""
-_CAPITAL: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
+_CAPITAL: Final = regex(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
 """Names within a sentence."""
 
 

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from sqljury.language.words import NUMBER_WORDS
+from sqljury.patterns import regex
 
 Kind = Literal["rolling", "calendar"]
 Unit = Literal["day", "week", "month", "year"]
@@ -28,15 +29,15 @@ class Span(NamedTuple):
 
 _NUMBER: Final = rf"\d{{1,4}}|{'|'.join(NUMBER_WORDS[1:])}"
 _UNITS: Final = "day|week|month|year"
-_ROLLING: Final = re.compile(
+_ROLLING: Final = regex(
     rf"\b(?:last|past|previous|preceding)\s+(?P<amount>{_NUMBER})\s+(?P<unit>{_UNITS})s?\b", re.IGNORECASE
 )
-_PAST: Final = re.compile(rf"\b(?:over|in|during|within|for) the past (?P<unit>{_UNITS})\b(?! of\b)", re.IGNORECASE)
-_CALENDAR: Final = re.compile(
+_PAST: Final = regex(rf"\b(?:over|in|during|within|for) the past (?P<unit>{_UNITS})\b(?! of\b)", re.IGNORECASE)
+_CALENDAR: Final = regex(
     rf"\b(?P<which>this|current|last|previous)\s+(?P<unit>{_UNITS})\b(?!\s+(?:of|in|when|with)\b)", re.IGNORECASE
 )
-_DAYS: Final = re.compile(r"\b(?P<day>today|yesterday)\b(?!['’]s\b)", re.IGNORECASE)
-_SO_FAR: Final = re.compile(r"\b(?:year to date|year-to-date|ytd)\b", re.IGNORECASE)
+_DAYS: Final = regex(r"\b(?P<day>today|yesterday)\b(?!['’]s\b)", re.IGNORECASE)
+_SO_FAR: Final = regex(r"\b(?:year to date|year-to-date|ytd)\b", re.IGNORECASE)
 
 
 def relative(question: str) -> Span | None:
@@ -96,19 +97,19 @@ MONTHS: Final = tuple(name.lower() for name in calendar.month_name)
 """The names of the months in lower case; January is 1."""
 _MONTH: Final = "|".join(f"{name}|{name[:3]}" for name in MONTHS[1:]) + "|sept"
 _YEAR: Final = r"(?:19|20)\d\d"
-_NAMED_MONTH: Final = re.compile(
+_NAMED_MONTH: Final = regex(
     rf"\b(?P<name>{_MONTH})\b\.?(?:\s*,\s*|\s+of\s+|\s+|-|/)(?P<year>{_YEAR})(?![\d:.,/-]*\d)"
     rf"|(?<![\d/.-])(?P<before>0?[1-9]|1[0-2])/(?P<year_after>{_YEAR})(?![\d/.-]*\d)"
     rf"|(?<![\w/.-])(?P<year_before>{_YEAR})[-/](?P<after>0[1-9]|1[0-2])(?![\w/.-]*\d)",
     re.IGNORECASE,
 )
-_NAMED_YEAR: Final = re.compile(rf"(?<![\w/.,:$€£#-]){_YEAR}(?![\w/:-]|[.,]\d)(?!\s*%)")
-_PART_BEFORE: Final = re.compile(
+_NAMED_YEAR: Final = regex(rf"(?<![\w/.,:$€£#-]){_YEAR}(?![\w/:-]|[.,]\d)(?!\s*%)")
+_PART_BEFORE: Final = regex(
     r"(?:\b(?:by|early|mid|late)|\b\d{1,2}(?:st|nd|rd|th)?|\b(?:first|last)|\b[a-z-]*(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth"
     r"|tenth|eleventh|twelfth|teenth|tieth))\W*(?:day\W+)?(?:of\W+)?(?:the\W+month\W+of\W+)?$",
     re.IGNORECASE,
 )
-_OTHER_TIMES: Final = re.compile(
+_OTHER_TIMES: Final = regex(
     rf"\b(?:{_MONTH}|q[1-4]|quarters?|half|halves|h[12]|weeks?|weekdays?|weekends?|day|daily|today|yesterday|tonight"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|fall|winter|christmas|easter|new year\W?s?"
     r"|fiscal|financial|fy|as of|as at|valid|effective|since|until|till|through|up to|before|after|between|prior"

@@ -8,27 +8,28 @@ from typing import Final
 
 from sqljury.language import ambiguity, cues
 from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.patterns import regex
 
-_EACH_OF: Final = re.compile(
+_EACH_OF: Final = regex(
     r"\b(?:each|every|all|per)\s+(?:(?:of|the|our|single|these|those)\s+)*((?:[\w-]+\s*){1,3})", re.IGNORECASE
 )
-_GROUPED_BY: Final = re.compile(
+_GROUPED_BY: Final = regex(
     r"\b(?:each|every|all|per|by)\s+(?:(?:of|the|our|its|their|single)\s+)*(?=((?:[\w-]+\s*){1,3}))", re.IGNORECASE
 )
-_MUST_HAVE: Final = re.compile(
+_MUST_HAVE: Final = regex(
     r"\b(?:have|has|having|had|with)\s+(?:a|an|any|some|at least one|one or more)\s+((?:[\w-]+\s*){1,2})", re.IGNORECASE
 )
-_CHOSEN: Final = re.compile(r"\b(?:who|that|which|whose|whom)\b", re.IGNORECASE)
+_CHOSEN: Final = regex(r"\b(?:who|that|which|whose|whom)\b", re.IGNORECASE)
 _NUMBER: Final = rf"(?P<number>\d{{1,2}}|{'|'.join(NUMBER_WORDS[2:])})"
 _END: Final = rf"(?:{cues.GREATEST}|{cues.SMALLEST}|oldest|youngest|best|longest|fastest|slowest)"
-_TOP: Final = re.compile(
+_TOP: Final = regex(
     rf"\b(?:top|(?:(?<!in )(?<!over )(?<!during )(?<!for )(?<!within )(?<!of )(?<!from )(?:the|our)|which|what are the"
     rf"|(?:show|give|list|find|name)(?: me| us)?(?: the)?)(?= [\w-]+(?: (?:{_END}\b|[\w-]*(?:s|people|men|children)\b))"
     rf"[^.?!;]*\b{_END}\b|(?: [\w-]+) {_END}\b)) {_NUMBER}\b(?! (?:percent|per cent)\b)",
     re.IGNORECASE,
 )
 _MOST_ROWS: Final = 50
-_DIGITS: Final = re.compile(r"\b\d+\b")
+_DIGITS: Final = regex(r"\b\d+\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ In that form case, accents and plurals are gone.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from typing import Final
+
+from sqljury.patterns import regex
 
 _NAME_CHARS: Final = 64
 _NAMES: Final = 8_192
 """Short texts whose words are kept, some 3 MB."""
 
-_RUN: Final = re.compile(r"[^\W\d_]+|\d+")
+_RUN: Final = regex(r"[^\W\d_]+|\d+")
 UNSPACED: Final = "\u2e80"
 """From here on scripts put no blanks between words; their characters are taken for words."""
 

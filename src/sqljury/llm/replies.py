@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from sqljury.patterns import regex
+
 if TYPE_CHECKING:
     from sqljury.llm.base import Completion
 
@@ -14,16 +16,16 @@ STOP = (";\n",)
 REASONING_TOKENS: Final = 1_000
 """Of a reply that reasons step by step, beside its conclusion."""
 
-_FENCE = re.compile(r"```[ \t]*(?:\w+)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_START = re.compile(r"^[ \t(]*(?:SELECT\b|VALUES\s*\(|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[]+\s*(?:\(|AS\b))", re.I | re.M)
-_INLINE = re.compile(r"\b(?:SELECT|WITH)\b(?=\s)|\b[Ss]elect\b(?=[^.]*\bfrom\b)")
-_WRITE = re.compile(
+_FENCE = regex(r"```[ \t]*(?:\w+)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_START = regex(r"^[ \t(]*(?:SELECT\b|VALUES\s*\(|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[]+\s*(?:\(|AS\b))", re.I | re.M)
+_INLINE = regex(r"\b(?:SELECT|WITH)\b(?=\s)|\b[Ss]elect\b(?=[^.]*\bfrom\b)")
+_WRITE = regex(
     r"\s*(?:INSERT|UPDATE|DELETE|DROP|ALTER|CREATE|REPLACE|TRUNCATE|MERGE|GRANT|REVOKE|ATTACH|VACUUM|PRAGMA)\b",
     re.IGNORECASE,
 )
-_ASSIGNS = re.compile(r"^[A-Za-z_]\w* *=(?!=)", re.MULTILINE)
-_PROSE = re.compile(r"\s*[A-Z][a-z]+ [a-z]+ ")
-_TOKEN = re.compile(
+_ASSIGNS = regex(r"^[A-Za-z_]\w* *=(?!=)", re.MULTILINE)
+_PROSE = regex(r"\s*[A-Z][a-z]+ [a-z]+ ")
+_TOKEN = regex(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/"
     r"|(?P<end>;|\n[ \t]*[A-Z][a-z]+(?: [a-z]+){0,3}:(?=\s))",
     re.DOTALL,

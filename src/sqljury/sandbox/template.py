@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from sqljury.db.worker_process import BARE_PACKAGE, PACKAGE
+from sqljury.parallel.bare import BARE, PACKAGE
 from sqljury.sandbox.lockdown import isolate, limit
 
 ORDER: Final = struct.Struct("=QQ")
@@ -34,7 +34,7 @@ _TRIAL_MEMORY: Final = 256 * 1024**2
 def arguments(control: int, unisolated: bool, paths: Sequence[str]) -> list[str]:
     """The command line that starts this module in a Python without the user's start-up files."""
     code = (
-        f"import json, sys; sys.path[:] = json.loads(sys.argv[3]); {BARE_PACKAGE}; "
+        f"import json, sys; sys.path[:] = json.loads(sys.argv[3]); {BARE}; "
         "from sqljury.sandbox.template import main; main(int(sys.argv[1]), sys.argv[2] == '1')"
     )
     words = [str(control), "1" if unisolated else "0", json.dumps(list(paths)), PACKAGE]

@@ -6,25 +6,27 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from sqljury.patterns import regex
+
 _YEARS: Final = (1900, 2100)
 
-_YEAR_FIRST: Final = re.compile(r"(?P<y>\d{4})(?P<s>[-/.])(?P<a>\d{1,2})(?P=s)(?P<b>\d{1,2})(?P<rest>.*)")
-_YEAR_LAST: Final = re.compile(r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d\d)(?P<rest>.*)")
-_TOGETHER: Final = re.compile(r"(?P<y>\d{4})(?P<a>\d\d)(?P<b>\d\d)(?P<rest>.*)")
+_YEAR_FIRST: Final = regex(r"(?P<y>\d{4})(?P<s>[-/.])(?P<a>\d{1,2})(?P=s)(?P<b>\d{1,2})(?P<rest>.*)")
+_YEAR_LAST: Final = regex(r"(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d\d)(?P<rest>.*)")
+_TOGETHER: Final = regex(r"(?P<y>\d{4})(?P<a>\d\d)(?P<b>\d\d)(?P<rest>.*)")
 _NAME: Final = r"(?P<name>[A-Za-z]{3,9})(?P<dot>\.?)"
 _NAMED: Final = (
-    re.compile(rf"(?P<d>\d{{1,2}})(?P<s>[ /-]?){_NAME}(?P<t>,? |(?P=s))(?P<y>\d{{4}}|\d\d)(?P<rest>.*)"),
-    re.compile(rf"{_NAME}(?P<s>[ /-])(?P<d>\d{{1,2}})(?P<t>, ?|(?P=s))(?P<y>\d{{4}}|\d\d)(?P<rest>.*)"),
-    re.compile(rf"(?P<y>\d{{4}})(?P<s>[ /-]){_NAME}(?P<t>(?P=s))(?P<d>\d{{1,2}})(?P<rest>.*)"),
-    re.compile(rf"{_NAME}(?P<s>[ /-])(?P<y>\d{{4}})(?P<rest>)"),
+    regex(rf"(?P<d>\d{{1,2}})(?P<s>[ /-]?){_NAME}(?P<t>,? |(?P=s))(?P<y>\d{{4}}|\d\d)(?P<rest>.*)"),
+    regex(rf"{_NAME}(?P<s>[ /-])(?P<d>\d{{1,2}})(?P<t>, ?|(?P=s))(?P<y>\d{{4}}|\d\d)(?P<rest>.*)"),
+    regex(rf"(?P<y>\d{{4}})(?P<s>[ /-]){_NAME}(?P<t>(?P=s))(?P<d>\d{{1,2}})(?P<rest>.*)"),
+    regex(rf"{_NAME}(?P<s>[ /-])(?P<y>\d{{4}})(?P<rest>)"),
 )
 _ORDERS: Final = ("DMY", "MDY", "YMD", "MY")
-_TIME: Final = re.compile(
+_TIME: Final = regex(
     r"(?P<mark>[ T])(?P<hour>\d{1,2}):\d\d(?P<seconds>:\d\d(?P<part>\.\d+)?)?(?P<half> ?[AaPp][Mm])?"
     r"(?P<zone> ?(Z|UTC|[+-]\d\d(:?\d\d)?))?",
     re.IGNORECASE,
 )
-_SHORT_TIME: Final = re.compile(r"(?P<mark>[ T]?)([01]\d|2[0-3])[0-5]\d(?P<seconds>[0-5]\d)?(?P<zone>Z?)")
+_SHORT_TIME: Final = regex(r"(?P<mark>[ T]?)([01]\d|2[0-3])[0-5]\d(?P<seconds>[0-5]\d)?(?P<zone>Z?)")
 
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from sqljury.patterns import regex
 from sqljury.schema.dates import Dates, date_form, is_month, numeric_form
 from sqljury.types import Column, Result, Table
 
@@ -46,33 +47,33 @@ class Meaning:
     sorts: bool = True
 
 
-_TEXT: Final = re.compile(r"char|clob|text|string", re.IGNORECASE)
-_NUMBER_TYPE: Final = re.compile(r"(?<!po)int(?!erval|\d*(multi)?range)|real|floa|doub|num(?!(multi)?range)|dec|serial",
+_TEXT: Final = regex(r"char|clob|text|string", re.IGNORECASE)
+_NUMBER_TYPE: Final = regex(r"(?<!po)int(?!erval|\d*(multi)?range)|real|floa|doub|num(?!(multi)?range)|dec|serial",
                                  re.IGNORECASE)  # fmt: skip
-_BOOLEAN_TYPE: Final = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
-_DATE_TYPE: Final = re.compile(r"date|time", re.IGNORECASE)
-_TIME_NAME: Final = re.compile(
+_BOOLEAN_TYPE: Final = regex(r"bool|tinyint\(1\)", re.IGNORECASE)
+_DATE_TYPE: Final = regex(r"date|time", re.IGNORECASE)
+_TIME_NAME: Final = regex(
     r"date|time|stamp|epoch|created|updated|modified|expir|deadline|login|(^|_)(ts|when|since|until)($|_)"
     r"|(_|[a-z])(at|on|At|On|TS|Ts)$|_ts$",
     re.IGNORECASE,
 )
-_MONTH_NAME: Final = re.compile(r"date|month|year|period", re.IGNORECASE)
-_FLAG_NAME: Final = re.compile(
+_MONTH_NAME: Final = regex(r"date|month|year|period", re.IGNORECASE)
+_FLAG_NAME: Final = regex(
     r"(^|_)(is|has|had|was|can|did|does|should|allows?)_|^(is|has|was|can)[A-Z]|(^|_)flag(_|$)|Flag"
     r"|(^|_)(active|enabled|disabled|deleted|verified|archived|blocked|valid|approved|published|cancell?ed|paid)$"
 )
-_CODE_NAME: Final = re.compile(
+_CODE_NAME: Final = regex(
     r"(^|_|[a-z])(id|ids|code|codes|no|nr|num|number|key|zip|postcode|phone|isbn|year)$", re.IGNORECASE
 )
 _TYPED: Final = ("postgres", "duckdb")
 """Dialects that refuse to compare text with dates."""
 
-_NUMBER: Final = re.compile(r"[+-]?(\d{1,15}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-_GROUPED: Final = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d+)?)")
-_LEADING_ZERO: Final = re.compile(r"[+-]?0\d")
+_NUMBER: Final = regex(r"[+-]?(\d{1,15}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_GROUPED: Final = regex(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d+)?)")
+_LEADING_ZERO: Final = regex(r"[+-]?0\d")
 _CURRENCY: Final = "[$€£¥₹₩₽]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|BRL|MXN|KRW|SEK|NOK|DKK|PLN|CZK|TRY|ZAR|SGD|HKD|NZD"
 _UNIT: Final = "[kcm]?m|[km]?g|mi|ft|in|lbs?|oz|m?s|mins?|hrs?|[kKMGT]B|[kMG]W|[kMG]Wh|[kMG]Hz|°[CF]|[kmb]"
-_AMOUNT: Final = re.compile(
+_AMOUNT: Final = regex(
     rf"(?P<before>[-+]?(?:{_CURRENCY}) ?)?(?P<number>[+-]?[\d.,]*\d)"
     rf"(?P<after> ?(?:[%‰]|{_CURRENCY}|{_UNIT})| [A-Za-z]{{1,6}}(?:/[A-Za-z]{{1,4}})?)?"
 )

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from sqljury.errors import NotesError
 from sqljury.language.words import words
+from sqljury.patterns import regex
 from sqljury.schema.notes import Item, Join, Notes
 
 YAML_BYTES: Final = 2 * 1024 * 1024
@@ -26,16 +27,16 @@ CSV_FILES: Final = 5_000
 _NULLS: Final = ("", "~", "null", "Null", "NULL")
 _PART: Final = r"(?:\"(?:[^\"]|\"\")+\"|`(?:[^`]|``)+`|\[[^\]]+\]|[^\s.\"`\[\]=]+)"
 _END: Final = rf"({_PART}(?:\.{_PART})+)"
-_EQUALS: Final = re.compile(rf"{_END}\s*=\s*{_END}")
-_AND: Final = re.compile(r"\s+and\s+", re.IGNORECASE)
+_EQUALS: Final = regex(rf"{_END}\s*=\s*{_END}")
+_AND: Final = regex(r"\s+and\s+", re.IGNORECASE)
 _SECTIONS: Final = ("tables", "glossary", "formulas", "rules", "joins", "not_joins")
 _OF_A_TABLE: Final = ("description", "synonyms", "columns")
 _OF_A_COLUMN: Final = ("description", "synonyms", "values")
 
 _NAME: Final = "original_column_name"
 _FIELDS: Final = (_NAME, "column_name", "column_description", "data_format", "value_description")
-_CODE: Final = re.compile(r"[^\w+\-]*([\w+\-./]{1,30})[\"']?\s*[:=：]\s*(\S.*)")
-_LABEL: Final = re.compile(r"\W*(commonsense|common sense)\s+(evidence|reasoning)\W*", re.IGNORECASE)
+_CODE: Final = regex(r"[^\w+\-]*([\w+\-./]{1,30})[\"']?\s*[:=：]\s*(\S.*)")
+_LABEL: Final = regex(r"\W*(commonsense|common sense)\s+(evidence|reasoning)\W*", re.IGNORECASE)
 _NO_CODES: Final = frozenset(("note", "notes", "evidence", "http", "https", "e.g", "eg", "i.e", "example", "ps"))
 _SWALLOWED: Final = 3
 """This many lines with a column's worth of commas inside one cell show that a stray quote has swallowed them."""

@@ -10,6 +10,7 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
+from sqljury.patterns import regex
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Column, Limits, Schema, Table
 
@@ -18,21 +19,21 @@ MAX_CHARS: Final = 100
 
 _MOSTLY: Final = 0.9
 _PROSE_CHARS, _PROSE_WORDS = 60, 8
-_TEXT_TYPE: Final = re.compile(r"char|text|clob|string|enum|^$", re.IGNORECASE)
+_TEXT_TYPE: Final = regex(r"char|text|clob|string|enum|^$", re.IGNORECASE)
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _SHAPES: Final = (
-    ("numbers, dates or times", re.compile(r"[\d\s.,:;/%$€£+()#*-]*\d[\d\s.,:;/%$€£+()#*-]*(?:e-?\d+)?")),
-    ("numbers, dates or times", re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[t ][\d:.,+ -]*(?:z|[ap]m|utc|gmt)?")),
+    ("numbers, dates or times", regex(r"[\d\s.,:;/%$€£+()#*-]*\d[\d\s.,:;/%$€£+()#*-]*(?:e-?\d+)?")),
+    ("numbers, dates or times", regex(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[t ][\d:.,+ -]*(?:z|[ap]m|utc|gmt)?")),
     (
         "numbers, dates or times",
-        re.compile(rf"(?:\d{{1,2}}[ -])?{_MONTH}[ -]\d{{1,4}}(?:,? \d{{2,4}})?(?: [\d:apm ]+)?"),
+        regex(rf"(?:\d{{1,2}}[ -])?{_MONTH}[ -]\d{{1,4}}(?:,? \d{{2,4}})?(?: [\d:apm ]+)?"),
     ),
-    ("UUIDs", re.compile(r"\{?[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\}?")),
-    ("hashes", re.compile(r"(?:0x)?(?=[a-f]*\d)[\da-f]{16,}")),
-    ("addresses of pages or files", re.compile(r"(?:[a-z][a-z\d+.-]*://|www\.)\S+")),
-    ("e-mail addresses", re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")),
-    ("encoded data", re.compile(r"(?=\S*\d)(?=\S*[a-z])[\w+/=-]{20,}")),
-    ("documents", re.compile(r"\s*(?:\{.*\}|\[.*\]|<.*>)\s*", re.DOTALL)),
+    ("UUIDs", regex(r"\{?[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\}?")),
+    ("hashes", regex(r"(?:0x)?(?=[a-f]*\d)[\da-f]{16,}")),
+    ("addresses of pages or files", regex(r"(?:[a-z][a-z\d+.-]*://|www\.)\S+")),
+    ("e-mail addresses", regex(r"[^@\s]+@[^@\s]+\.[^@\s]+")),
+    ("encoded data", regex(r"(?=\S*\d)(?=\S*[a-z])[\w+/=-]{20,}")),
+    ("documents", regex(r"\s*(?:\{.*\}|\[.*\]|<.*>)\s*", re.DOTALL)),
 )
 
 

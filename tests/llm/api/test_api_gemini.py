@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from llm_service import Said, Service
 
+from extras import needs
 from sqljury.errors import (
     CancelledError,
     ContextLengthError,
@@ -18,7 +19,7 @@ from sqljury.errors import (
 from sqljury.llm.api import ApiModel, Retry, open_api_model
 from sqljury.llm.base import Message, Sampling, Token
 
-pytest.importorskip("google.genai")
+needs("google.genai")
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 

@@ -17,15 +17,14 @@ from urllib.parse import quote
 import pytest
 from llm_service import SECRET, Said, Service
 
+from extras import needs
 from sqljury.errors import CancelledError, ModelError, ModelResponseError, ModelUnavailableError
 from sqljury.llm.api import BACKENDS, ApiModel, Retry, open_api_model
 from sqljury.llm.api import events as bounded
 from sqljury.llm.api.spec import redactor
 from sqljury.llm.base import Message, Reply, Sampling
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-pytest.importorskip("google.genai")
+needs("openai", "anthropic", "google.genai")
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 

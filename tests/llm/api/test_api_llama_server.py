@@ -6,11 +6,12 @@ import time
 
 import pytest
 
+from extras import needs
 from sqljury.errors import CancelledError, ContextLengthError, ModelAuthError, ModelError
 from sqljury.llm.api import ApiModel, open_api_model
 from sqljury.llm.base import LanguageModel, Message, Sampling
 
-pytest.importorskip("openai")
+needs("openai")
 
 pytestmark = [pytest.mark.weights, pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.timeout(300)]
 

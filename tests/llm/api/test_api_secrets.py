@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llm_service import SECRET, Said, Service
 
+from extras import needs
 from sqljury.errors import ModelError
 from sqljury.llm.api import BACKENDS, ApiModel, Retry, open_api_model
 from sqljury.llm.api.spec import redactor
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.cache import Cached, call_key
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-pytest.importorskip("google.genai")
+needs("openai", "anthropic", "google.genai")
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 

@@ -2,14 +2,13 @@ import logging
 
 import pytest
 
+from extras import needs
 from sqljury.errors import InputError, ModelAuthError
 from sqljury.llm.api import BACKENDS, open_api_model, parse_spec
 from sqljury.llm.api.spec import HOSTS, KEY_VARIABLES, read_key
 from sqljury.llm.base import LanguageModel
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
-pytest.importorskip("google.genai")
+needs("openai", "anthropic", "google.genai")
 
 ALL_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "SQLJURY_API_KEY")
 

@@ -23,6 +23,7 @@ from sqljury.context import Context
 from sqljury.datasets.pool import Shot
 from sqljury.language.words import words
 from sqljury.llm.base import derive_seed
+from sqljury.patterns import regex
 from sqljury.recipes import GeneratePart
 from sqljury.schema.samples import MASKED, TOO_LARGE, sample_rows
 from sqljury.sql.text import NAME_CHARS, literal, plain, quote_name, quote_table
@@ -37,17 +38,17 @@ ROWS: Final = 50
 TABLES: Final = 12
 """Tables that examples are made on at most, those in focus first."""
 
-_RULE: Final = re.compile(r"^# (?P<name>.+): (?P<cues>.+)\n(?P<question>.+)\n(?P<sql>.+)$", re.MULTILINE)
-_SLOT: Final = re.compile(r"\{(\w+)(?:\.(\w+))?(?:\.(\w+))?\}")
+_RULE: Final = regex(r"^# (?P<name>.+): (?P<cues>.+)\n(?P<question>.+)\n(?P<sql>.+)$", re.MULTILINE)
+_SLOT: Final = regex(r"\{(\w+)(?:\.(\w+))?(?:\.(\w+))?\}")
 _CHOICES: Final = ("kind", "number", "shown")
 _SHARES: Final = {"low": 0.25, "middle": 0.5, "high": 0.75}
 _SHOWN: Final = 4
 _VALUES: Final = 5
 """Text values are drawn from this many of the most frequent ones."""
-_VALUE: Final = re.compile(r"[^\W\d_][\w .,&/-]{0,28}\w")
+_VALUE: Final = regex(r"[^\W\d_][\w .,&/-]{0,28}\w")
 """A text that fits into a question unchanged: short, on one line, without characters that end a literal."""
 
-_NO_MEASURE: Final = re.compile(r"(?:^|[ _])(?:id|key|code|no|zip|phone|fax|lat|lng|latitude|longitude)$", re.I)
+_NO_MEASURE: Final = regex(r"(?:^|[ _])(?:id|key|code|no|zip|phone|fax|lat|lng|latitude|longitude)$", re.I)
 _LABEL: Final = ("name", "title")
 
 
