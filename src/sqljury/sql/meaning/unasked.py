@@ -62,8 +62,10 @@ def unasked_value(tree: exp.Query, asked: Asked) -> Change | None:
     if select is None or _finds(select, asked):
         return None
     unasked = [part for part in outer_conjuncts(select.args.get("where")) if _is_unasked(part, asked)]
-    if len(unasked) != 1 or not remove(select, lambda node: node is unasked[0]) or not _finds(select, asked):
+    without = select.copy()
+    if len(unasked) != 1 or not remove(without, lambda node: node == unasked[0]) or not _finds(without, asked):
         return None
+    remove(select, lambda node: node is unasked[0])
     return Change("nothing is asked of a column for which nothing is found", without=("conditions",))
 
 
