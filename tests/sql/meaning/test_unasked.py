@@ -40,11 +40,6 @@ EARLY = "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING' AND received < '20
             "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING'",
         ),
         (
-            "Tests still waiting for a result",
-            "SELECT id, name FROM test WHERE is_abnormal = 0 AND result IS NULL",
-            "SELECT id, name FROM test WHERE result IS NULL",
-        ),
-        (
             "The sum of all fines for parking",
             "SELECT SUM(amount) FROM fine WHERE received BETWEEN '2023-01-01' AND '2023-12-31'",
             "SELECT SUM(amount) FROM fine",

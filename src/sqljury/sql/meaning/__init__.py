@@ -43,7 +43,7 @@ from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
-from sqljury.sql.meaning.unasked import included, unasked_days, unasked_value
+from sqljury.sql.meaning.unasked import included, unasked_days
 from sqljury.sql.meaning.units import main_units, minor_units
 from sqljury.sql.meaning.unmatched import kept_without, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
@@ -69,7 +69,6 @@ RULES: Final[tuple[Rule, ...]] = (
     missing_period,
     unasked_days,
     included,
-    unasked_value,
     current_rows,
     numbers_of_texts,
     booleans,

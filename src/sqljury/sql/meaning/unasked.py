@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.alike import mentions
-from sqljury.language.words import NUMBER_WORDS, words
-from sqljury.sql.conditions import outer_conjuncts, remove
+from sqljury.language.words import NUMBER_WORDS
+from sqljury.sql.conditions import remove
 from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, single_select
 from sqljury.sql.parse import exp
 
-_NUMBER: Final = re.compile(r"\d+")
 _TOKEN: Final = re.compile(r"[a-z0-9]+")
 _OF_TIME: Final = re.compile(
     r"\d|\b(?:today|tonight|yesterday|tomorrow|now|nowadays|current\w*|present\w*|recent\w*|last|latest|past|this|next"
@@ -51,41 +49,6 @@ def _names_days(node: exp.Expr) -> bool:
         return False
     sides = (node.this, node.expression), (node.expression, node.this)
     return any(isinstance(column, exp.Column) and day_of(other) is not None for column, other in sides)
-
-
-def unasked_value(tree: exp.Query, asked: Asked) -> Change | None:
-    """Remove ``is_abnormal = 0`` where the query finds nothing with it, and the question says nothing of the column.
-
-    It must be the only such condition, and the query must find something without it.
-    """
-    select = single_select(tree)
-    if select is None or _finds(select, asked):
-        return None
-    unasked = [part for part in outer_conjuncts(select.args.get("where")) if _is_unasked(part, asked)]
-    without = select.copy()
-    if len(unasked) != 1 or not remove(without, lambda node: node == unasked[0]) or not _finds(without, asked):
-        return None
-    remove(select, lambda node: node is unasked[0])
-    return Change("nothing is asked of a column for which nothing is found", without=("conditions",))
-
-
-def _finds(select: exp.Select, asked: Asked) -> bool:
-    """Whether any cell of the first rows is neither NULL nor 0; so too where that cannot be told."""
-    rows = asked.data.rows(select.sql(dialect=asked.dialect))
-    return rows is None or any(cell not in (None, 0) for row in rows for cell in row)
-
-
-def _is_unasked(node: exp.Expr, asked: Asked) -> bool:
-    """Whether a condition compares a column with one value, and the question has words of neither."""
-    if not isinstance(node, exp.EQ) or not isinstance(node.expression, exp.Literal | exp.Boolean):
-        return False
-    known = held(node.this, asked.schema)
-    value = node.expression.name if isinstance(node.expression, exp.Literal) else ""
-    said = set(words(known.column.name)) if known is not None else set()
-    said |= set() if value.isdecimal() else set(words(value))
-    return (
-        bool(said) and not mentions(asked.question.whole, said) and value not in _NUMBER.findall(asked.question.whole)
-    )
 
 
 def included(tree: exp.Query, asked: Asked) -> Change | None:
