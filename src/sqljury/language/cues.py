@@ -261,15 +261,16 @@ _AGENTS: Final = regex(
 _CHANGE_HANDS: Final = _words(f"{_TRADED}|sell|sells|buy|buys|brought in|earn(?:ed|s)?|took in|revenue|turnover|sales")
 
 
+_NOT_TIMES: Final = _words("how many of|ever|at least|times")
+
+
 def times_of_goods(question: str) -> bool:
     """Whether a number of goods is one of times: "how many books were lent", "how many books has Ann borrowed".
 
     Not how many have bought something, nor how many of some goods were ever sold.
     """
     found = _GOODS.search(_AGENTS.sub(" ", question))
-    return found is not None and not re.search(
-        r"\bhow many of\b|\bever\b|\bat least\b|\btimes\b", question, re.IGNORECASE
-    )
+    return found is not None and not _NOT_TIMES.search(question)
 
 
 def goods_change_hands(question: str) -> bool:

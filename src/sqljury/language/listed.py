@@ -45,14 +45,10 @@ def _list(text: str) -> tuple[tuple[str, ...], ...]:
     items: list[tuple[str, ...]] = []
     for at, part in enumerate(parts):
         if _ORDER.search(part):
-            return tuple(items) if len(items) > 1 and all(map(_is_of_order, parts[at:])) else ()
+            return tuple(items) if len(items) > 1 and all(map(_ORDER.search, parts[at:])) else ()
         name = _ARTICLE.sub("", part.strip())
         named = words(name)
         if not named or len(named) > _LONGEST or _CHOOSES.search(name):
             return ()
         items.append(named)
     return tuple(items) if len(items) > 1 else ()
-
-
-def _is_of_order(part: str) -> bool:
-    return _ORDER.search(part) is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
+from typing import Literal
 
 from sqljury.sql.parse import exp
 
@@ -28,15 +29,16 @@ def operands(condition: exp.Expr, connective: type[exp.Connector]) -> list[exp.E
     return [part for side in node.flatten() for part in operands(side, connective)]
 
 
-def remove(select: exp.Select, unwanted: Callable[[exp.Expr], bool]) -> bool:
-    """Take the conditions of WHERE that are ``unwanted`` out of it, in place; whether there were any.
+def take_out(select: exp.Select, clause: Literal["where", "having"], unwanted: Collection[exp.Expr]) -> bool:
+    """Take these conditions out of WHERE or HAVING, in place; whether any of them stood there.
 
     Only those that all rows must meet: parentheses, with what is in them, are one condition.
     """
-    parts = outer_conjuncts(select.args.get("where"))
-    kept = [part for part in parts if not unwanted(part)]
+    parts = outer_conjuncts(select.args.get(clause))
+    kept = [part for part in parts if not any(part is node for node in unwanted)]
     if len(kept) < len(parts):
-        select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in kept), copy=False)) if kept else None)
+        made = exp.Where if clause == "where" else exp.Having
+        select.set(clause, made(this=exp.and_(*(part.copy() for part in kept), copy=False)) if kept else None)
     return len(kept) < len(parts)
 
 

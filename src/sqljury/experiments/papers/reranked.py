@@ -7,6 +7,7 @@ could reach with these databases, without a model. Gold is known here only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -55,7 +56,7 @@ def reranked(inputs: Inputs) -> Grid:
     for label, run in stored_runs(inputs):
         data = inputs.data or run_folder.data_of(run.folder)
         ways, tests = _ways(run, data, inputs)
-        told_apart = sum(_several(question) for question in run.questions)
+        told_apart = sum(len(_results(question)[1]) > 1 for question in run.questions)
         each = ", ".join(f"{sum(made) / max(1, told_apart):.2f} ({name})" for name, made in tests.items())
         notes.append(f"{label}: {len(run.questions)} questions, {told_apart} of them with results to tell apart")
         notes.append(f"{label}: tests of each of these: {each}")
@@ -79,43 +80,44 @@ def _ways(run: StoredRun, data: Path, inputs: Inputs) -> tuple[dict[str, list[st
     if Engine.of(run.described["dataset"]).copies:
         raise DatasetError(f"{run.folder}: ran on copies of the databases; give a run on the dataset's own files")
     with of_run(run.described, data, run.folder) as databases:
-        for name, search in PERFECT.items():
-            ways[name], tests[name] = [], []
-            for question in questions:
-                sql, count = perfectly(question, databases, int(run.described["seed"]), search)
-                ways[name].append(sql)
-                tests[name].append(count)
-                inputs.stop_if_cancelled()
+        for question in questions:
+            for name, (sql, count) in perfectly(question, databases, int(run.described["seed"])).items():
+                ways.setdefault(name, []).append(sql)
+                tests.setdefault(name, []).append(count)
+            inputs.stop_if_cancelled()
     ways["best choice"] = [_best(question) for question in questions]
     return ways, tests
 
 
-def _several(question: Asked) -> bool:
-    """Whether the candidates have results to tell apart."""
-    return len(representatives(group([question.candidate(one) for one in question.candidates]), 0)) > 1
-
-
-def perfectly(question: Asked, databases: Databases, seed: int, search: Search = _PAIRS) -> tuple[str, int]:
-    """The query that passes most tests whose expected result is gold's, and the number of tests.
-
-    Ties go to the likeliest query, as in the selector ``rerank``; votes decide where no test can be made. The search
-    draws by ``seed`` and the question.
-    """
+def _results(question: Asked) -> tuple[tuple[Candidate, ...], list[Candidate]]:
+    """The candidates in groups, and one for each result."""
     candidates = group([question.candidate(candidate) for candidate in question.candidates])
-    best = [candidates[index] for index in representatives(candidates, 0).values()]
+    return candidates, [candidates[index] for index in representatives(candidates, 0).values()]
+
+
+def perfectly(question: Asked, databases: Databases, seed: int) -> dict[str, tuple[str, int]]:
+    """By search of ``PERFECT`` the query that passes most tests which expect gold's result, and the number of tests.
+
+    Ties go to the likeliest query, as in the selector ``rerank``; votes decide where no test can be made. The searches
+    draw by ``seed`` and the question.
+    """
+    candidates, best = _results(question)
+    by_votes = (best[0].sql if best else "", 0)
     if len(best) < 2:
-        return (best[0].sql if best else "", 0)
-    seeded = replace(search, seed=str(derive_seed(derive_seed(seed, question.id), "tests")))
-    try:
-        with connect(databases.lazy(question.db_id)) as db:
-            suite = separating_suite([candidate.sql for candidate in best], introspect(db), db, seeded)
-    except DatabaseError:
-        return best[0].sql, 0
-    tests = [expecting_gold(test, question.gold) for test in suite.tests]
-    scores = [sum(bool(test.passed[at]) for test in tests) for at in range(len(best))]
-    likeliest = [_likelihood(candidates, candidate) for candidate in best]
-    winner = max(range(len(best)), key=lambda at: (scores[at], likeliest[at], -at))
-    return best[winner].sql, len(tests)
+        return dict.fromkeys(PERFECT, by_votes)
+    seeded = str(derive_seed(derive_seed(seed, question.id), "tests"))
+    queries, likeliest = [candidate.sql for candidate in best], [_likelihood(candidates, one) for one in best]
+    chosen = dict.fromkeys(PERFECT, by_votes)
+    with suppress(DatabaseError), connect(databases.lazy(question.db_id)) as db:
+        schema = introspect(db)
+        for name, search in PERFECT.items():
+            with suppress(DatabaseError):
+                suite = separating_suite(queries, schema, db, replace(search, seed=seeded))
+                tests = [expecting_gold(test, question.gold) for test in suite.tests]
+                scores = [sum(bool(test.passed[at]) for test in tests) for at in range(len(best))]
+                winner = max(range(len(best)), key=lambda at: (scores[at], likeliest[at], -at))
+                chosen[name] = best[winner].sql, len(tests)
+    return chosen
 
 
 def expecting_gold(test: Tried, gold: str) -> Tried:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqljury.sql.conditions import outer_conjuncts
+from sqljury.sql.conditions import outer_conjuncts, take_out
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -20,12 +20,10 @@ def conditions_of_rows(tree: exp.Query, asked: Asked) -> Change | None:
         if having is None or group is None:
             continue
         names = {item.alias.lower() for item in select.selects if item.alias}
-        parts = outer_conjuncts(having)
-        rows = [part for part in parts if _is_of_rows(part, names, group.expressions, asked)]
+        rows = [part for part in outer_conjuncts(having) if _is_of_rows(part, names, group.expressions, asked)]
         if not rows:
             continue
-        kept = [part.copy() for part in parts if not any(part is row for row in rows)]
-        select.set("having", exp.Having(this=exp.and_(*kept, copy=False)) if kept else None)
+        take_out(select, "having", rows)
         select.where(*(row.copy() for row in rows), copy=False)
         moved = True
     return Change("a condition on rows stood in HAVING") if moved else None

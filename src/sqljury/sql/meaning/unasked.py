@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from sqljury.language.words import NUMBER_WORDS
-from sqljury.sql.conditions import remove
+from sqljury.sql.conditions import take_out
 from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, single_select
 from sqljury.sql.parse import exp
 
@@ -36,19 +36,18 @@ _MOST_TEXTS: Final = 50
 def unasked_days(tree: exp.Query, asked: Asked) -> Change | None:
     """Remove conditions on days from a question that says nothing of time: ``received_on < '2023-01-01'``."""
     select = single_select(tree)
-    if select is None or _OF_TIME.search(asked.question.whole) or not remove(select, _names_days):
+    if select is None or _OF_TIME.search(asked.question.whole):
+        return None
+    comparisons = compared(select, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ)
+    with_days = [node for node, _, constant in comparisons if day_of(constant) is not None]
+    with_days += filter(_is_between_days, select.find_all(exp.Between))
+    if not take_out(select, "where", with_days):
         return None
     return Change("the question names no day", without=("conditions",))
 
 
-def _names_days(node: exp.Expr) -> bool:
-    """Whether a condition compares a column with a day, or with two."""
-    if isinstance(node, exp.Between):
-        return isinstance(node.this, exp.Column) and None not in (day_of(node.args["low"]), day_of(node.args["high"]))
-    if not isinstance(node, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.EQ):
-        return False
-    sides = (node.this, node.expression), (node.expression, node.this)
-    return any(isinstance(column, exp.Column) and day_of(other) is not None for column, other in sides)
+def _is_between_days(node: exp.Between) -> bool:
+    return isinstance(node.this, exp.Column) and None not in (day_of(node.args["low"]), day_of(node.args["high"]))
 
 
 def included(tree: exp.Query, asked: Asked) -> Change | None:
@@ -56,8 +55,8 @@ def included(tree: exp.Query, asked: Asked) -> Change | None:
     select, said = single_select(tree), _said_to_be_included(asked.question.text)
     if select is None or not said:
         return None
-    against = [node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, said, asked)]
-    if not remove(select, lambda node: any(node is one for one in against)):
+    left_out = [node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, said, asked)]
+    if not take_out(select, "where", left_out):
         return None
     return Change("the question includes what the query leaves out", without=("conditions",))
 
