@@ -75,6 +75,19 @@ def test_csv_for_a_pipe_is_the_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\r\n" not in out
 
 
+def test_a_table_shows_numbers_without_what_adding_floats_leaves(
+    capsys: pytest.CaptureFixture[str], somebody_looks: None
+) -> None:
+    numbers = (37163.69999999998, 55523.00000000005, -0.1 - 0.2, 1 / 3, 1e300, float("inf"), 12345678901234567)
+    found = replace(ANSWER, columns=("n",), rows=tuple((number,) for number in numbers))
+    show.answer(found, "table", None, False)
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for text in ("37163.7", "55523.0", "-0.3", "0.333333333333", "1e+300", "inf", "12345678901234567"):
+        assert text in shown
+    show.answer(found, "csv", None, False)
+    assert capsys.readouterr().out.splitlines()[1:] == [str(number) for number in numbers]
+
+
 FORMULAS = [
     "=1+1",
     "+1+1",

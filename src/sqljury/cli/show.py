@@ -107,7 +107,8 @@ def _sql(found: Answer) -> None:
 def _csv(found: Answer, defuse: bool) -> None:
     """Print header and rows; cells are cut and cleaned on a terminal only."""
     for row in (found.columns, *found.rows):
-        cells = ["" if cell is None else text(cell) for cell in row] if terminal.at_terminal() else row
+        shown = [text(cell) if isinstance(cell, str | bytes) else cell for cell in row]
+        cells = shown if terminal.at_terminal() else row
         print(csv_line(cells, defuse=defuse))
 
 

@@ -157,9 +157,14 @@ def abandon() -> None:
 
 
 def text(cell: Cell) -> str:
-    """A cell for display: on one line, without control characters, a long blob cut."""
+    """A cell for display: on one line, without control characters, a long blob cut, 12 digits of a float.
+
+    The digits after those are what adding up floats leaves behind: 37163.69999999998 is 37163.7.
+    """
     if cell is None:
         return "NULL"
+    if isinstance(cell, float):
+        return str(float(f"{cell:.12g}"))
     if isinstance(cell, bytes):
         return f"0x{cell[:BLOB_BYTES].hex()}{'...' if len(cell) > BLOB_BYTES else ''}"
     return clean(str(cell))

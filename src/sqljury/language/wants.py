@@ -28,6 +28,26 @@ _TOP: Final = regex(
     rf"[^.?!;]*\b{_END}\b|(?: [\w-]+) {_END}\b)) {_NUMBER}\b(?! (?:percent|per cent)\b)",
     re.IGNORECASE,
 )
+_AMOUNT: Final = rf"[$€£]?(?P<number>\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\b(?![.,]?\d)"
+_YEAR: Final = r"(?P<number>(?:1[89]|20)\d\d)\b(?![-./]\d)"
+_MORE: Final = r"more than|over|above|(?:greater|higher|larger|longer|older) than|exceed(?:s|ing)?"
+_LESS: Final = r"less than|fewer than|under|below|(?:smaller|lower|shorter|younger) than"
+_ALONE: Final = r"(?! (?:than\b|[$€£]?\d))"
+_NOT: Final = r"\b(?<!no )(?<!not )"
+_LIMITS: Final = tuple(
+    (sign, regex(pattern, re.IGNORECASE))
+    for sign, pattern in (
+        (">=", rf"\b(?:at least|(?:no|not) (?:fewer|less) than|a minimum of) {_AMOUNT}"),
+        (">=", rf"{_AMOUNT}(?: [\w-]+)? or (?:more|above|over|higher|greater|older|longer|later)\b{_ALONE}"),
+        (">=", rf"\bsince {_YEAR}"),
+        ("<=", rf"\b(?:at most|(?:no|not) more than|a maximum of) {_AMOUNT}"),
+        ("<=", rf"{_AMOUNT}(?: [\w-]+)? or (?:less|fewer|below|under|lower|younger|shorter|earlier)\b{_ALONE}"),
+        (">", rf"{_NOT}(?:{_MORE}) {_AMOUNT}"),
+        (">", rf"{_NOT}(?:after|later than) {_YEAR}"),
+        ("<", rf"{_NOT}(?:{_LESS}) {_AMOUNT}"),
+        ("<", rf"{_NOT}(?:before|earlier than) {_YEAR}"),
+    )
+)
 _MOST_ROWS: Final = 50
 _DIGITS: Final = regex(r"\b\d+\b")
 
@@ -71,6 +91,23 @@ def number_of_rows(question: str) -> int | None:
         return None
     number = int(found[0]) if found[0].isdigit() else NUMBER_WORDS.index(found[0])
     return number if 1 < number <= _MOST_ROWS else None
+
+
+def limits(question: str) -> dict[float, str]:
+    """The numbers that a question limits by, with ``>``, ``>=``, ``<`` or ``<=``: "at least 10" is ``{10.0: ">="}``.
+
+    Numbers that are said in more than one way are left out.
+    """
+    found: dict[float, set[str]] = {}
+    for sign, pattern in _LIMITS:
+        for match in pattern.finditer(question):
+            found.setdefault(_value(match["number"]), set()).add(sign)
+    return {number: signs.pop() for number, signs in found.items() if len(signs) == 1}
+
+
+def _value(number: str) -> float:
+    number = number.lower()
+    return float(NUMBER_WORDS.index(number) if number in NUMBER_WORDS else number.replace(",", ""))
 
 
 def grouped_by(question: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from sqljury.sql.meaning.backwards import forward_durations
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.booleans import booleans
+from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
 from sqljury.sql.meaning.counted import counted_different, counted_matches, counted_once, summed_keys
@@ -91,6 +92,7 @@ RULES: Final[tuple[Rule, ...]] = (
     kept_without,
     compared_with_null,
     not_in_null,
+    limit_included,
     division,
     percentages,
     minor_units,
