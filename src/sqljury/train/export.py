@@ -72,7 +72,7 @@ def export(
         adapter, share = lowered(adapter, rank)
         alpha *= rank / trained_rank  # the file's updates are scaled by alpha / rank
         note(f"of rank {rank} instead of {trained_rank}, the adapter keeps {share:.1%} of the updates' squares")
-    model = _config(settings["base_model"])
+    model = gguf_base.config(settings["base_model"])
     facts = {
         **_served_entry(settings, served_model),
         **{f"sqljury.{entry}": settings[key] for entry, key in METADATA.items()},
@@ -164,18 +164,6 @@ def read_adapter(folder: Path) -> tuple[dict[str, Matrix], dict[str, Any]]:
     if config.get("use_rslora") or config.get("use_dora") or config.get("alpha_pattern"):
         raise DatasetError(f"{folder} holds an adapter that GGUF cannot hold (rsLoRA, DoRA or alpha by module)")
     return tensors, config
-
-
-def _config(base: str) -> Any:
-    """The configuration of the base model, read without its weights."""
-    from transformers import AutoConfig
-
-    path = gguf_base.resolve(base)
-    folder, file = gguf_base.source(path)
-    try:
-        return AutoConfig.from_pretrained(folder, local_files_only=True, **file)
-    except (OSError, ValueError, KeyError) as error:
-        raise DatasetError(f"{path} has no readable configuration: {' '.join(str(error).split())[:300]}") from None
 
 
 def layer_name(key: str) -> tuple[str, str] | None:

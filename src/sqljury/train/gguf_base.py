@@ -7,6 +7,8 @@ weights are dequantised, so an adapter is trained on exactly the numbers that it
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import hashlib
 import io
 import os
@@ -19,7 +21,7 @@ from sqljury.llm import models
 from sqljury.resources import sha256_of
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 CONFIG = "config.json"
 LIBRARIES = ("torch", "transformers", "accelerate", "safetensors", "gguf")
@@ -69,18 +71,24 @@ def load(name: str, *, half: bool = False) -> Base:
     if file:
         arguments["quantization_config"] = GgufConfig(dequantize=True)
     logging.disable_progress_bar()
-    loaded = tokenizer(name)
-    with _reading(path), contextlib.redirect_stderr(io.StringIO()):  # a progress bar that cannot be turned off
-        model = AutoModelForCausalLM.from_pretrained(folder, **arguments)
+    with _each_file_read_once():
+        loaded = tokenizer(name)
+        with _reading(path), contextlib.redirect_stderr(io.StringIO()):  # a progress bar that cannot be turned off
+            model = AutoModelForCausalLM.from_pretrained(folder, config=copy.deepcopy(config(name)), **arguments)
     return Base(model, loaded)
 
 
 def tokenizer(name: str) -> PreTrainedTokenizerBase:
     """The tokenizer of ``name`` without the weights; raises as ``load``."""
     require_libraries()
+    path = resolve(name)
+    return _tokenizer(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=2)
+def _tokenizer(path: Path, _changed: int) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer
 
-    path = resolve(name)
     folder, file = source(path)
     with _reading(path):
         loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True, **file)
@@ -89,9 +97,41 @@ def tokenizer(name: str) -> PreTrainedTokenizerBase:
     return loaded
 
 
+def config(name: str) -> PreTrainedConfig:
+    """The configuration of ``name`` without the weights; raises as ``load``."""
+    require_libraries()
+    path = resolve(name)
+    return _config(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=2)
+def _config(path: Path, _changed: int) -> PreTrainedConfig:
+    from transformers import AutoConfig
+
+    folder, file = source(path)
+    with _reading(path):
+        return AutoConfig.from_pretrained(folder, local_files_only=True, **file)
+
+
 def source(path: Path) -> tuple[str, dict[str, str]]:
     """(folder, further arguments) with which ``transformers`` reads a folder or a GGUF file."""
     return (str(path), {}) if path.is_dir() else (str(path.parent), {"gguf_file": path.name})
+
+
+@contextlib.contextmanager
+def _each_file_read_once() -> Iterator[None]:
+    """Have ``transformers`` read a GGUF file once, not for tokenizer, configuration and weights each.
+
+    The reader goes through the whole vocabulary, ten seconds for one of 150,000 tokens.
+    """
+    import gguf
+
+    reader = gguf.GGUFReader
+    setattr(gguf, "GGUFReader", functools.cache(reader))  # noqa: B010 - an assignment is no class for mypy
+    try:
+        yield
+    finally:
+        setattr(gguf, "GGUFReader", reader)  # noqa: B010
 
 
 @contextlib.contextmanager

@@ -56,8 +56,8 @@ def start(adapter: Adapter, config: Any, file: Path) -> None:
                 raise DatasetError(f"{file} has rank {rank}; give --lora-r {rank} or more")
             if delta.a.shape[1] != layer.a.shape[1] or delta.b.shape[0] != layer.b.shape[0]:
                 raise DatasetError(f"{file} is for another model: {name} has other sizes; check --base-model")
-            layer.a[:rank] = torch.from_numpy(delta.a)
-            layer.b[:, :rank] = torch.from_numpy(delta.b) * (delta.scale / layer.scale)
+            layer.a[:rank] = torch.tensor(delta.a)
+            layer.b[:, :rank] = torch.tensor(delta.b) * (delta.scale / layer.scale)
 
 
 def _of_run(file: Path) -> Mapping[str, Delta]:
