@@ -48,6 +48,11 @@ _LIMITS: Final = tuple(
         ("<", rf"{_NOT}(?:before|earlier than) {_YEAR}"),
     )
 )
+_PLACES: Final = ("second", "third", "fourth", "fifth")
+_PLACE: Final = regex(
+    rf"\b(?P<place>{'|'.join(_PLACES)}|2nd|3rd|4th|5th)[- ](?:{_END}|strongest|nearest)\b", re.IGNORECASE
+)
+_ANY_PLACE: Final = regex(rf"\b(?:first|last|{'|'.join(_PLACES)}|1st|2nd|3rd|4th|5th)\b", re.IGNORECASE)
 _MOST_ROWS: Final = 50
 _DIGITS: Final = regex(r"\b\d+\b")
 
@@ -91,6 +96,18 @@ def number_of_rows(question: str) -> int | None:
         return None
     number = int(found[0]) if found[0].isdigit() else NUMBER_WORDS.index(found[0])
     return number if 1 < number <= _MOST_ROWS else None
+
+
+def place_of_row(question: str) -> int | None:
+    """Which row of an order a question asks for: 2 for "the second highest price".
+
+    None where it says no such place, several of them, or one of each.
+    """
+    found = [match["place"].lower() for match in _PLACE.finditer(question)]
+    several = len(_ANY_PLACE.findall(question)) > 1 or len(cues.ranked(question)) > 1
+    if len(found) != 1 or several or cues.every(question):
+        return None
+    return int(found[0][0]) if found[0][0].isdigit() else _PLACES.index(found[0]) + 2
 
 
 def limits(question: str) -> dict[float, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from answered import Answered
-from sqljury.language.wants import number_of_rows
+from sqljury.language.wants import number_of_rows, place_of_row
 
 SCHEMA = """
 CREATE TABLE diagnosis (id INTEGER PRIMARY KEY, name TEXT, vet TEXT, day DATE);
@@ -60,4 +60,43 @@ def test_so_many_rows_are_kept(answered: Answered, question: str, sql: str, expe
     ],
 )
 def test_other_queries_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(SCHEMA, question, sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("Which vet has the second most diagnoses?", 2),
+        ("The third-largest dose", 3),
+        ("Who is the 2nd oldest?", 2),
+        ("The highest and the second highest dose", None),
+        ("The second and third highest dose", None),
+        ("The second highest dose of each vet", None),
+        ("Diagnoses of the second quarter, most frequent first", None),
+        ("The last of the second best", None),
+    ],
+)
+def test_places_are_read(question: str, place: int | None) -> None:
+    assert place_of_row(question) == place
+
+
+LATEST = "SELECT name FROM diagnosis WHERE vet = 'Ann' ORDER BY day DESC"
+
+
+@pytest.mark.parametrize("limit", ["LIMIT 1", "LIMIT 2"])
+def test_the_row_at_a_place_is_kept(answered: Answered, limit: str) -> None:
+    question = "What was the second latest diagnosis of Ann?"
+    assert answered(SCHEMA, question, f"{LATEST} {limit}").sql == f"{LATEST} LIMIT 1 OFFSET 1"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("What was the second latest diagnosis of Ann?", f"{LATEST} LIMIT 1 OFFSET 1"),
+        ("What were the two latest diagnoses of Ann?", f"{LATEST} LIMIT 2"),
+        ("What was the latest diagnosis of Ann?", f"{LATEST} LIMIT 1"),
+        ("The latest and the second latest diagnosis of Ann", f"{LATEST} LIMIT 2"),
+    ],
+)
+def test_other_rows_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql

@@ -22,20 +22,21 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
+from sqljury.sql.meaning.fixed import fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.having import conditions_of_rows
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
-from sqljury.sql.meaning.limits import missing_limit
+from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
-from sqljury.sql.meaning.order import null_order
+from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.ranges import last_day, whole_days
@@ -114,9 +115,12 @@ RULES: Final[tuple[Rule, ...]] = (
     sort_output,
     sorted_as_asked,
     rounded,
+    fixed_order,
     directions,
     missing_limit,
+    row_at_place,
     best_of_each,
+    group_of_null,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

@@ -1,8 +1,8 @@
-"""Numbers of rows that the question asks for and the query does not keep to: "which three ... most often"."""
+"""The rows of an order that the question asks for: "which three ... most often", "the second largest"."""
 
 from __future__ import annotations
 
-from sqljury.language.wants import number_of_rows
+from sqljury.language.wants import number_of_rows, place_of_row
 from sqljury.sql.meaning.base import Asked, Change, held, holds_days, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.terms import meant
@@ -21,3 +21,19 @@ def missing_limit(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     select.limit(wanted, copy=False)
     return Change(f"the question asks for {wanted} rows")
+
+
+def row_at_place(tree: exp.Query, asked: Asked) -> Change | None:
+    """Keep the second row of an order, say, where the question asks for the second largest.
+
+    The query keeps the first row alone, or all rows up to the second one.
+    """
+    select, place = single_select(tree), place_of_row(asked.question.text)
+    limit = select.args.get("limit") if select is not None else None
+    if select is None or place is None or not isinstance(limit, exp.Limit) or select.args.get("offset") is not None:
+        return None
+    if select.args.get("order") is None or limit.expression.sql() not in ("1", str(place)):
+        return None
+    select.limit(1, copy=False)
+    select.offset(place - 1, copy=False)
+    return Change(f"the question asks for row {place} of the order")

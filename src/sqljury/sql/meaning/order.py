@@ -1,4 +1,4 @@
-"""NULLs that come first in ``ORDER BY ... LIMIT``, where the greatest or the smallest is asked for.
+"""NULLs that come first in ``ORDER BY ... LIMIT``, where the greatest, the smallest or the most frequent is asked for.
 
 PostgreSQL has NULL above all values, SQLite and MySQL below; DuckDB puts it last in either direction.
 """
@@ -9,12 +9,17 @@ import re
 from typing import Final
 
 from sqljury.language.cues import extreme, ranked
-from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date, single_select
 from sqljury.sql.parse import exp
-from sqljury.sql.terms import meant
+from sqljury.sql.terms import group_keys, meant
 
 _LONG_AGO: Final = re.compile(r"\bleast recent(?:ly)?\b|\blongest ago\b|\bnot\b.*\bthe longest\b", re.IGNORECASE)
 """What never happened may be the longest ago."""
+_LACKING: Final = re.compile(
+    r"\b(?:no|without|none|null|missing|unknown|unspecified|unassigned|blank|empty|lack\w*|not? \w+ed|if any)\b",
+    re.IGNORECASE,
+)
+"""Words that may ask for the group of what has no value."""
 _FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
 """Whether NULLs come first in descending order, else in ascending order."""
 
@@ -46,6 +51,32 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
             changed = True
             _put_last(order, ordered, key, asked.dialect)
     return Change("NULL comes first in the order, before the values that are asked for") if changed else None
+
+
+def group_of_null(tree: exp.Query, asked: Asked) -> Change | None:
+    """Leave out the group of rows without a value where the first groups of an order are asked for.
+
+    "The most common reason" is none of the rows that have no reason. Only for one key, which is shown, in an order by
+    an aggregate, and not after an outer join, whose NULL is a row that lacks others.
+    """
+    select = single_select(tree)
+    limit = select.args.get("limit") if select is not None else None
+    question = asked.question.whole
+    if select is None or limit is None or _LACKING.search(question) or not (extreme(question) or ranked(question)):
+        return None
+    keys, kinds = group_keys(select)
+    order = select.args.get("order")
+    if kinds or len(keys) != 1 or order is None or order.expressions[0].find(exp.AggFunc) is None:
+        return None
+    key = meant(keys[0], select)
+    shown = [at for at, item in enumerate(select.selects) if item.unalias() == key]
+    outer = any(join.side for join in select.args.get("joins") or ())
+    if outer or not shown or held(key, asked.schema) is None or not _may_be_null(key, select, asked):
+        return None
+    if all(row[shown[0]] is not None for row in asked.data.rows(select.sql(dialect=asked.dialect)) or ()):
+        return None
+    select.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())), copy=False)
+    return Change(f"rows without {key.name} are none of the groups that are asked for")
 
 
 def _is_date(key: exp.Expr, asked: Asked) -> bool:
