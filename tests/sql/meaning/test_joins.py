@@ -41,3 +41,29 @@ def test_days_of_other_years_than_those_read_first_may_be_equal(answered: Answer
     """
     sql = "SELECT COUNT(DISTINCT w.day) FROM orders AS o JOIN weather AS w ON o.ordered_on = w.day WHERE w.rain > 0"
     assert answered(script, "On how many days with rain were there orders?", sql).sql == sql
+
+
+STAFF = """
+CREATE TABLE customer (id INTEGER PRIMARY KEY, first_name TEXT, city TEXT);
+CREATE TABLE employee (id INTEGER PRIMARY KEY, first_name TEXT, supervisor_id INTEGER REFERENCES employee);
+INSERT INTO customer VALUES (1, 'Cem', 'Linz'), (2, 'Dora', 'Graz');
+INSERT INTO employee VALUES (1, 'Ann', NULL), (2, 'Ben', 1), (3, 'Eve', 1), (4, 'Fay', 2);
+"""
+REPORTS = "SELECT T2.{}, COUNT(*) FROM employee AS T1 JOIN {} AS T2 ON T1.supervisor_id = T2.id GROUP BY T2.id, T2.{}"
+
+
+def test_the_table_that_the_key_leads_to_is_joined(answered: Answered) -> None:
+    sql = REPORTS.format("first_name", "customer", "first_name")
+    found = answered(STAFF, "How many people report to each supervisor?", sql)
+    assert dict(found.rows) == {"Ann": 2, "Ben": 1}
+    assert found.sql == REPORTS.format("first_name", "employee", "first_name")
+
+
+def test_a_table_that_the_question_names_stays(answered: Answered) -> None:
+    sql = REPORTS.format("first_name", "customer", "first_name")
+    assert answered(STAFF, "How many employees does each customer supervise?", sql).sql == sql
+
+
+def test_a_table_of_which_other_columns_are_read_stays(answered: Answered) -> None:
+    sql = REPORTS.format("city", "customer", "city")
+    assert answered(STAFF, "How many people report in each city?", sql).sql == sql

@@ -1,7 +1,8 @@
-"""Joins of columns that no key relates, where keys lead from one table to the other.
+"""Joins of columns that no key relates, where keys lead from one table to the other, or to another table.
 
-Small models join tables that are two keys apart as if they were one: ``cities.code = members.home_club``. Such a query
-runs, and finds nothing, or rows that belong together by chance.
+Small models join tables that are two keys apart as if they were one: ``cities.code = members.home_club``, and look for
+a supervisor among the customers, who have names too. Such a query runs, and finds nothing, or rows that belong together
+by chance.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Final
 
+from sqljury.language.alike import mentions, pieces
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.names.from_clause import FromClause
@@ -31,13 +33,16 @@ Place = tuple[str, str]
 
 
 def along_keys(tree: exp.Query, asked: Asked) -> Change | None:
-    """Join along keys where two columns are compared that no key, no name and no text that both hold relates."""
+    """Join along keys where two columns are compared that no key, no name and no text that both hold relates.
+
+    Where the key of one leads to another table, which has all columns that the query reads, that table is joined.
+    """
     changed = False
     related = _Related(asked)
     for sources in read_sources(tree, asked.schema):
         for join, left, right in _joins(sources):
             if not related(left, right):
-                changed |= _reroute(join, sources, asked.schema)
+                changed |= _replace(join, left, right, sources, asked) or _reroute(join, sources, asked.schema)
     return Change("a join of columns that no key relates") if changed else None
 
 
@@ -54,6 +59,33 @@ def _joins(sources: Sources) -> Iterator[tuple[exp.Join, Held, Held]]:
         left, right = (held(side, sources.schema) for side in (condition.this, condition.expression))
         if left is not None and right is not None and left.table is not right.table:
             yield join, left, right
+
+
+def _replace(join: exp.Join, left: Held, right: Held, sources: Sources, asked: Asked) -> bool:
+    """Join the table that the key of a column leads to in the place of one that the question does not name."""
+    joined = sources.alias(join.this.alias_or_name)
+    if joined is None or not join.this.alias:
+        return False
+    table = sources.tables[joined]
+    mine, other = (left, right) if left.table is table else (right, left)
+    keys = [key for key in other.table.foreign_keys if tuple(key.columns) == (other.column.name,)]
+    if len(keys) != 1 or mine.table is not table or table.primary_key != (mine.column.name,):
+        return False
+    [key] = keys
+    meant = next((known for known in asked.schema.tables if known.name == key.ref_table), None)
+    if meant is None or meant is table or mentions(asked.question.whole, pieces(table.name)):
+        return False
+    names = {column.name.lower() for column in meant.columns}
+    read = [node for node in sources.scope.expression.find_all(exp.Column) if node.table.lower() == joined.lower()]
+    if not all(node.name.lower() in names for node in read if node.name != mine.column.name):
+        return False
+    for node in read:
+        if node.name == mine.column.name:
+            node.set("this", identifier(key.ref_columns[0], asked.dialect))
+    replacing = table_node(meant, asked.dialect)
+    replacing.set("alias", join.this.args["alias"].copy())
+    join.set("this", replacing)
+    return True
 
 
 def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
