@@ -26,7 +26,7 @@ from sqljury.schema import forms
 from sqljury.schema.forms import Remarks, contents
 from sqljury.schema.meanings import meanings, odd
 from sqljury.schema.samples import TOO_LARGE
-from sqljury.sql.meaning.base import is_date
+from sqljury.sql.resolve import is_date
 from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, literal, remark, tokens
 from sqljury.types import Column, Result, Schema, Table
 from sqljury.types.schema import Form, only_tables, qualified, shuffled, subset

@@ -72,6 +72,11 @@ def may_be_text(column: Column) -> bool:
     return not column.type or bool(_TEXT.search(column.type))
 
 
+def is_date(type_: str) -> bool:
+    """Whether a declared type is one of dates, times or years."""
+    return any(word in type_.lower() for word in ("date", "time", "year"))
+
+
 def identifier(name: str, dialect: str) -> exp.Identifier:
     """A name as a query needs it, quoted where it must be."""
     return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)

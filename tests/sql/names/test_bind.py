@@ -403,3 +403,69 @@ def test_a_day_that_a_key_leads_to_comes_before_the_day_of_the_table() -> None:
         "SELECT COUNT(*) FROM visit WHERE birth_date < '1980-01-01'", Schema("x", "sqlite", (patient, visit))
     )
     assert "patient.birth_date" in found[0]
+
+
+def typed(name: str, columns: str, key: str = "", *keys: tuple[str, str]) -> Table:
+    """A table of columns as ``name:type``."""
+    made = tuple(Column(*column.split(":")) for column in columns.split())
+    foreign = tuple(ForeignKey((column,), target.split(".")[0], (target.split(".")[1],)) for column, target in keys)
+    return Table(name, made, (key,) if key else (), foreign_keys=foreign)
+
+
+CARS = Schema(
+    "cars",
+    "sqlite",
+    (
+        typed("customer", "id:bigint name:text points:integer", "id"),
+        typed(
+            "rental",
+            "id:bigint rental_number:text customer_id:bigint created_at:timestamp picked_up_at:timestamp"
+            " returned_at:timestamp",
+            "id",
+            ("customer_id", "customer.id"),
+        ),
+        typed("branch", "id:bigint name:text country_code:text", "id"),
+        typed("payment", "id:bigint method:text amount:numeric", "id"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "bound"),
+    [
+        (  # the table's own key, not that of a table that refers to it
+            "SELECT customer_id FROM customer ORDER BY points DESC LIMIT 1",
+            "SELECT customer.id FROM customer ORDER BY points DESC LIMIT 1",
+        ),
+        (
+            "SELECT c.customer_id FROM customer AS c WHERE c.points > 5",
+            "SELECT c.id FROM customer AS c WHERE c.points > 5",
+        ),
+        (  # a day called after the table
+            "SELECT COUNT(*) FROM rental WHERE rental_date >= '2024-01-01'",
+            "SELECT COUNT(*) FROM rental WHERE rental.picked_up_at >= '2024-01-01'",
+        ),
+        (  # a table that is a column with "code" behind its name
+            "SELECT T2.name, COUNT(*) FROM branch AS T1 JOIN country AS T2 ON T2.id = T1.country_code "
+            "GROUP BY T2.id, T2.name",
+            "SELECT T1.country_code, COUNT(*) FROM branch AS T1 GROUP BY T1.country_code",
+        ),
+        (  # a table that is a column of another one
+            "SELECT m.name, SUM(p.amount) FROM payment AS p JOIN payment_method AS m ON m.id = p.method "
+            "GROUP BY m.name",
+            "SELECT p.method, SUM(p.amount) FROM payment AS p GROUP BY p.method",
+        ),
+    ],
+)
+def test_names_of_keys_days_and_lists(query: str, bound: str) -> None:
+    assert rebindings(query, CARS)[0] == bound
+
+
+def test_another_day_is_another_reading() -> None:
+    bound = rebindings("SELECT id FROM rental WHERE rental_date > '2024-01-01'", CARS)
+    assert ["picked_up_at" in bound[0], "returned_at" in bound[1]] == [True, True]
+    returned = rebindings(
+        "SELECT id FROM rental WHERE rental_date > '2024-01-01'", CARS, "Which were returned in 2024?"
+    )
+    assert returned
+    assert rebindings("SELECT id FROM rental WHERE invoice_date > '2024-01-01'", CARS) == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import may_be_text, owner
+from sqljury.sql.resolve import is_date, may_be_text, owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
 Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
@@ -165,11 +165,6 @@ def holds_dates(known: Held | None, data: Data) -> bool:
 def holds_days(known: Held, data: Data) -> bool:
     """Whether a column is declared as one of days or times, or holds texts of days."""
     return is_date(known.column.type) or holds_dates(known, data)
-
-
-def is_date(type_: str) -> bool:
-    """Whether a declared type is one of dates, times or years."""
-    return any(word in type_.lower() for word in ("date", "time", "year"))
 
 
 def is_julian(node: exp.Expr) -> bool:

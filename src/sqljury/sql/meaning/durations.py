@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_dates, is_date, is_julian
+from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_dates, is_julian
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import is_date
 
 _YEARS: Final = re.compile(r"\b(?:years?|ages?|aged|old|older|oldest|young\w*|decades?)\b", re.IGNORECASE)
 _WANTED: Final = re.compile(

@@ -9,8 +9,9 @@ import re
 from typing import Final
 
 from sqljury.language.cues import extreme, ranked
-from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, is_date, single_select
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, single_select
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import is_date
 from sqljury.sql.terms import group_keys, meant
 
 _LONG_AGO: Final = re.compile(r"\bleast recent(?:ly)?\b|\blongest ago\b|\bnot\b.*\bthe longest\b", re.IGNORECASE)

@@ -18,13 +18,12 @@ from sqljury.sql.meaning.base import (
     held,
     holds_dates,
     holds_days,
-    is_date,
     is_met,
     single_select,
 )
 from sqljury.sql.meaning.years import span_condition
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, sources_of
+from sqljury.sql.resolve import Sources, identifier, is_date, sources_of
 from sqljury.types import Table
 
 _STATES: Final = frozenset(

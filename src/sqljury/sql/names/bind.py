@@ -116,7 +116,7 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
         reading.search()
         bare = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
         names = set() if bare else set(near_tables(node.name, schema))
-        if not bare and not names and left_out(node, schema):
+        if not bare and left_out(node, schema, like_others=bool(names)):
             reading.kinds["table that is a column"] = None
             changed = True
             continue

@@ -10,7 +10,7 @@ from sqljury.language.alike import mentions, pieces
 from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.names.from_clause import FromClause
 from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
-from sqljury.sql.names.readings import PLAUSIBLE, Option, Reading
+from sqljury.sql.names.readings import PLAUSIBLE, READINGS, Option, Reading
 from sqljury.sql.names.routes import Route, end, score
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import (
@@ -19,6 +19,7 @@ from sqljury.sql.resolve import (
     find_table,
     has_column,
     identifier,
+    is_date,
     other_side,
     table_named,
     tables_of,
@@ -44,6 +45,9 @@ _OWN_DAY: Final = 0.6
 """Less than a certain key to the table that has the day; it counts where that finds nothing."""
 _OWN_CODE: Final = 0.75
 """Less than a key to one row that has the column, more than a way to several such rows."""
+_FIRST_DAY: Final = 0.5
+_LATER_DAY: Final = 0.3
+"""Tables list first when something began."""
 _NAMING: Final = ("code", "cd", "name", "nm", "iso", "desc")
 """Last words of columns that name or encode what the words before them say."""
 _DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
@@ -92,12 +96,14 @@ class Binder:
         self._reading.search()
         return self._choose(
             self._paired(column, list(self._tables)),
+            self._own_key(column, list(self._tables)),
             lambda: [
                 *self._own_day(column, list(self._tables)),
                 *self._own_code(column, list(self._tables)),
                 *self._joins(column),
             ],
             lambda: self._near(column, list(self._tables)),
+            lambda: self._some_day(column, list(self._tables)),
         )
 
     def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
@@ -164,8 +170,10 @@ class Binder:
             moved,
             lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
             lambda: self._reroutes(column),
+            self._own_key(column, [alias]),
             lambda: [*self._own_day(column, [alias]), *self._joins(column)],
             lambda: self._near(column, [alias]),
+            lambda: self._some_day(column, [alias]),
         )
 
     def _hidden(self, column: exp.Column) -> bool:
@@ -263,6 +271,35 @@ class Binder:
                 if alias:
                     likely *= _QUALIFIED if end(route).name.lower().startswith(alias.lower()) else _ELSEWHERE
                 options.append(Option(likely, _kind(route), partial(self._bring, column, route)))
+        return options
+
+    def _own_key(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The key of a table of the query, called after the table as other tables call it: ``id`` for ``order_id``."""
+        return [
+            Option(1.0, "key of the table", self._assigning(column, alias, name))
+            for alias in aliases
+            if (name := after_table(column.name, self._tables[alias].name, self._tables[alias])) is not None
+            and self._tables[alias].primary_key == (name,)
+        ]
+
+    def _some_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The first of the days that a table has, for a day called after the table: ``rental_date``; or another one."""
+        named = pieces(column.name)
+        options = []
+        for alias in aliases:
+            table = self._tables[alias]
+            if named[-1:] not in _DAYS or not {*named[:-1]} <= {*pieces(table.name)}:
+                continue
+            days = [each.name for each in table.columns if is_date(each.type)]
+            days = [day for day in days if not _RECORDED.intersection(pieces(day))]
+            options += [
+                Option(
+                    (_FIRST_DAY if at == 0 else _LATER_DAY) * self._reading.overlap([day]),
+                    "day of the table",
+                    self._assigning(column, alias, day),
+                )
+                for at, day in enumerate(days[:READINGS])
+            ]
         return options
 
     def _own_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqljury.language.alike import pieces
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import find_table, may_be_text, tables_of
 from sqljury.types import Schema
+
+_NAMING: Final = ("code", "cd", "name", "nm")
+"""Last words of a column that has the code or the name of what the words before it say."""
 
 
 def leave_out(tree: exp.Expr, schema: Schema) -> None:
@@ -16,10 +21,12 @@ def leave_out(tree: exp.Expr, schema: Schema) -> None:
             left_out(node, schema)
 
 
-def left_out(node: exp.Table, schema: Schema) -> bool:
+def left_out(node: exp.Table, schema: Schema, *, like_others: bool = False) -> bool:
     """Leave out a table that the schema lacks if it is called like the column of text it is joined on; True if it was.
 
-    ``JOIN practice_areas AS p ON p.id = m.practice_area`` goes, and ``p.name`` becomes ``m.practice_area``.
+    ``JOIN practice_areas AS p ON p.id = m.practice_area`` goes, and ``p.name`` becomes ``m.practice_area``; so does
+    ``country`` joined on ``country_code``, and ``payment_method`` on ``method`` of ``payment``. Of a name that is
+    ``like_others`` of the schema only the last is left out.
     """
     join, select, alias = node.parent, node.find_ancestor(exp.Select), node.alias_or_name.lower()
     condition = join.args.get("on") if isinstance(join, exp.Join) else None
@@ -27,9 +34,14 @@ def left_out(node: exp.Table, schema: Schema) -> bool:
         return False
     sides = [side for side in (condition.this, condition.expression) if isinstance(side, exp.Column)]
     here = [side for side in sides if side.table.lower() != alias]
-    if len(sides) != 2 or len(here) != 1 or pieces(here[0].name) != pieces(node.name):
+    if len(sides) != 2 or len(here) != 1:
         return False
     table = tables_of(select, schema).get(here[0].table.lower())
+    ours, theirs = pieces(here[0].name), pieces(node.name)
+    whole = table is not None and theirs in ((*pieces(table.name), *ours), (*pieces(table.name)[-1:], *ours))
+    called = theirs == ours or (theirs == ours[:-1] and ours[-1] in _NAMING)
+    if not whole and (like_others or not called):
+        return False
     columns = [] if table is None else [each for each in table.columns if each.name.lower() == here[0].name.lower()]
     if not columns or not may_be_text(columns[0]):
         return False
@@ -37,4 +49,7 @@ def left_out(node: exp.Table, schema: Schema) -> bool:
     for column in list(select.find_all(exp.Column)):
         if column.table.lower() == alias:
             column.replace(here[0].copy())
+    group = select.args.get("group")
+    if group is not None:  # by the table's key and its name
+        group.set("expressions", list(dict.fromkeys(group.expressions)))
     return True
