@@ -29,6 +29,7 @@ from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.meaning.late import late
 from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
@@ -39,6 +40,7 @@ from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
+from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
@@ -94,8 +96,10 @@ RULES: Final[tuple[Rule, ...]] = (
     compared_with_null,
     not_in_null,
     limit_included,
+    late,
     division,
     percentages,
+    quarters,
     minor_units,
     main_units,
     larger_units,
