@@ -40,6 +40,7 @@ from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
+from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -84,6 +85,7 @@ RULES: Final[tuple[Rule, ...]] = (
     explained,
     misplaced,
     mentioned,
+    key_of_named_row,
     ignored_case,
     last_day,
     whole_days,
