@@ -36,7 +36,7 @@ BY_CITY = (
             f"{BY_AREA} GROUP BY T1.area ORDER BY COUNT(*) DESC",
         ),
         (
-            "Which areas have how many open matters, if more than one?",
+            "Which areas have how many open matters, at least one?",
             f"{BY_AREA} GROUP BY T2.id, 1 HAVING COUNT(*) >= 1",
             f"{BY_AREA} GROUP BY 1 HAVING COUNT(*) >= 1",
         ),

@@ -43,9 +43,10 @@ from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
+from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
-from sqljury.sql.meaning.superiors import superiors
+from sqljury.sql.meaning.superiors import compared_superiors, superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.unasked import included, unasked_days
 from sqljury.sql.meaning.units import main_units, minor_units
@@ -81,11 +82,13 @@ RULES: Final[tuple[Rule, ...]] = (
     looked_up_in_itself,
     joined_with_itself,
     superiors,
+    compared_superiors,
     stray_key,
     unneeded_join,
     explained,
     misplaced,
     mentioned,
+    key_of_named_row,
     ignored_case,
     last_day,
     whole_days,

@@ -131,7 +131,7 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
     if known is None or not all(isinstance(text, exp.Literal) and text.is_string for text in texts):
         return None
     names = [text.name for text in texts]
-    tables = list(_explaining(known, asked.schema))
+    tables = list(explaining(known, asked.schema))
     if not tables or not all(any(letter.isalpha() for letter in name) or not _is_number(name) for name in names):
         return None
     if any(asked.data.spellings(known.table, known.column.name, name) != () for name in names):
@@ -153,7 +153,7 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).strip("+-").isdigit()
 
 
-def _explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
+def explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
     """The tables that keys of the column lead to, with the column that has its codes."""
     for key in known.table.foreign_keys:
         if len(key.columns) == 1 and key.columns[0].lower() == known.column.name.lower() and key.score >= LIKELY:

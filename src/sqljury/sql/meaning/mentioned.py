@@ -57,7 +57,7 @@ def _said_instead(text: str, known: Held, asked: Asked, question: list[str]) -> 
     if len(others) != 1 or not _are_twins(text, others[0]):
         return None
     differing = {*_TOKEN.findall(text.lower())} - {*_TOKEN.findall(others[0].lower())}
-    return None if _stems(differing) & _stems(question) else others[0]
+    return None if stems(differing) & stems(question) else others[0]
 
 
 def _are_twins(text: str, said: str) -> bool:
@@ -66,7 +66,8 @@ def _are_twins(text: str, said: str) -> bool:
     return own in other or not {*_TOKEN.findall(own)}.isdisjoint(_TOKEN.findall(other))
 
 
-def _stems(tokens: Iterable[str]) -> set[str]:
+def stems(tokens: Iterable[str]) -> set[str]:
+    """The first four letters of each word that has as many."""
     return {token[:4] for token in tokens if len(token) > 3}
 
 
@@ -76,7 +77,12 @@ def _is_said(value: str, question: Sequence[str]) -> bool:
     place = _place(value, question)
     if place is None or len("".join(tokens)) < _LONG or not any(map(str.isalpha, tokens)):
         return False
-    return not _NOT & {*question[max(0, place - _NEAR) : place], *question[place + len(tokens) :][:_NEAR]}
+    return not is_negated(question[:place], question[place + len(tokens) :])
+
+
+def is_negated(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a negation stands near a value, among the words before or after it."""
+    return not _NOT.isdisjoint([*before[-_NEAR:], *after[:_NEAR]])
 
 
 def _place(value: str, question: Sequence[str]) -> int | None:

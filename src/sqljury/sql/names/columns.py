@@ -288,7 +288,7 @@ class Binder:
         options = []
         for alias in aliases:
             table = self._tables[alias]
-            if named[-1:] not in _DAYS or not {*named[:-1]} <= {*pieces(table.name)}:
+            if named[-1:] not in _DAYS or not named[:-1] or not {*named[:-1]} <= {*pieces(table.name)}:
                 continue
             days = [each.name for each in table.columns if is_date(each.type)]
             days = [day for day in days if not _RECORDED.intersection(pieces(day))]

@@ -1,0 +1,199 @@
+"""Keys of one row of a table that are compared where the question names another row of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sqljury.language.words import STOP_WORDS, words
+from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
+from sqljury.sql.meaning.codes import explaining
+from sqljury.sql.meaning.mentioned import is_negated, stems
+from sqljury.sql.meaning.named import title_of
+from sqljury.sql.names.readings import table_node
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import identifier
+from sqljury.types import Table
+
+MOST_ROWS: Final = 200
+"""Of a table with as many rows the names are not read."""
+_LETTERS: Final = 4
+"""Letters of a name, below which it may be a word of the question by chance."""
+_TOKEN: Final = re.compile(r"\w+")
+_PLACE: Final = re.compile(r"\b(?:from|in|at|near) (?:the )?$", re.IGNORECASE)
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_SENTENCE: Final = re.compile(r"(?:^|[.?!:]\s)\W*\w")
+"""Up to the first letter of a sentence, which has a capital anyway."""
+
+
+def key_of_named_row(tree: exp.Query, asked: Asked) -> Change | None:
+    """Compare with the key of the row that the question names: ``region_code = 'SC'`` for ``= 'MV'``, of Middle Vale.
+
+    A key leads from the column to a table of few rows that have names. The question has no word of the row that the
+    query compares with, nor its key, and says the name of exactly one other row, as a name: in capitals, beside a word
+    for the table, or in lower case after "from" or "in". The query compares the column once, by = or IN with one value,
+    and has neither that name nor that key elsewhere.
+    """
+    for column, constant in _constants(tree):
+        known = held(column, asked.schema)
+        found = _named(known, constant, tree, asked) if known is not None and _is_alone(column, tree) else None
+        if found is not None:
+            name, key = found
+            constant.replace(exp.Literal(this=key, is_string=constant.is_string))
+            return Change(f"the question says {name}, and the query had the key of another row")
+    return None
+
+
+def _constants(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """The columns that must be equal to one constant."""
+    pairs = [(node, column, other) for node, column, other in compared(tree, exp.EQ)]
+    pairs += [(node, node.this, node.expressions[0]) for node in tree.find_all(exp.In) if len(node.expressions) == 1]
+    for node, column, constant in pairs:
+        must_hold = node.find_ancestor(exp.Not, exp.Or, exp.Case) is None
+        if must_hold and isinstance(column, exp.Column) and isinstance(constant, exp.Literal):
+            yield column, constant
+
+
+def _is_alone(column: exp.Column, tree: exp.Query) -> bool:
+    """Whether no other condition compares a column of that name with anything but a column."""
+    others = [other for other in tree.find_all(exp.Column) if other is not column and other.name == column.name]
+    return not any(isinstance(other.parent, exp.Predicate) and not _equates_columns(other.parent) for other in others)
+
+
+def _equates_columns(node: exp.Expr) -> bool:
+    return isinstance(node.this, exp.Column) and isinstance(node.args.get("expression"), exp.Column)
+
+
+def _named(known: Held, constant: exp.Literal, tree: exp.Query, asked: Asked) -> tuple[str, str] | None:
+    """The name that the question says, and the key of its row; None unless the constant is the key of another one."""
+    for table, key in _led_to(known, asked):
+        title = title_of(table)
+        if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
+            continue
+        names = _names(table, key, title, asked)
+        if constant.name not in names or _speaks_of(constant.name, table, key, asked):
+            continue
+        said = _said(names, table, asked)
+        if said is not None and said != constant.name and not _is_elsewhere(said, names[said], tree):
+            return names[said], said
+    return None
+
+
+def _led_to(known: Held, asked: Asked) -> Iterator[tuple[Table, str]]:
+    """The tables whose rows a column names, with their key: those that keys lead to, and its own if it is the key."""
+    yield from explaining(known, asked.schema)
+    if known.table.row_key == (known.column.name,):
+        yield known.table, known.column.name
+
+
+def _names(table: Table, key: str, title: str, asked: Asked) -> dict[str, str]:
+    """The names of the rows by their keys as texts; none of a table with many rows, or if one may not be read."""
+    column = next((each for each in table.columns if each.name.lower() == title.lower()), None)
+    if column is None or not Held(table, column).is_text:
+        return {}
+    if not asked.data.values(table, key) or not asked.data.values(table, title):
+        return {}
+    shown = (exp.column(identifier(name, asked.dialect)) for name in (key, title))
+    select = exp.select(*shown).from_(table_node(table, asked.dialect)).limit(MOST_ROWS)
+    rows = asked.data.rows(select.sql(dialect=asked.dialect)) or ()
+    if len(rows) >= MOST_ROWS:
+        return {}
+    return {str(value): name for value, name in rows if isinstance(value, str | int) and isinstance(name, str)}
+
+
+def _speaks_of(key: str, table: Table, column: str, asked: Asked) -> bool:
+    """Whether the question says the key, or a word like one of any text of its row: a city for an airport."""
+    question = asked.question.whole.casefold()
+    if re.search(rf"(?<!\w){re.escape(key.casefold())}(?!\w)", question):
+        return True
+    texts = [each.name for each in table.columns if Held(table, each).is_text and asked.data.values(table, each.name)]
+    if not texts:
+        return True
+    names = [exp.column(identifier(name, asked.dialect)) for name in texts]
+    of_numbers = all(isinstance(value, int) for value in asked.data.values(table, column))
+    constant = exp.Literal.number(key) if of_numbers else exp.Literal.string(key)
+    condition = exp.EQ(this=exp.column(identifier(column, asked.dialect)), expression=constant)
+    select = exp.select(*names).from_(table_node(table, asked.dialect)).where(condition).limit(1)
+    rows = asked.data.rows(select.sql(dialect=asked.dialect))
+    if not rows:
+        return True
+    own = {*_tokens(" ".join(str(text) for text in rows[0] if text is not None))} - STOP_WORDS
+    return not own.isdisjoint(_tokens(question)) or not stems(own).isdisjoint(stems(_tokens(question)))
+
+
+def _said(names: Mapping[str, str], table: Table, asked: Asked) -> str | None:
+    """The key of the one row whose name the question says; None where it says several or none, or negates it.
+
+    "New York" does not say York.
+    """
+    question = asked.question.text
+    places = {key: place for key, name in names.items() if (place := _place(name, question)) is not None}
+    whole = [key for key, place in places.items() if not any(_is_within(place, other) for other in places.values())]
+    if len(whole) != 1:
+        return None
+    place = places[whole[0]]
+    before, after = question[: place.start()], question[place.end() :]
+    if is_negated(_tokens(before), _tokens(after)) or not _is_name(place, table):
+        return None
+    return whole[0]
+
+
+def _place(name: str, question: str) -> re.Match[str] | None:
+    """Where the question says all words of a name in a row."""
+    tokens = _TOKEN.findall(name)
+    if sum(map(str.isalpha, name)) < _LETTERS:
+        return None
+    return re.search(r"(?<!\w)" + r"\W{1,3}".join(map(re.escape, tokens)) + r"(?!\w)", question, re.IGNORECASE)
+
+
+def _is_within(place: re.Match[str], other: re.Match[str]) -> bool:
+    return other.start() <= place.start() and place.end() <= other.end() and place.span() != other.span()
+
+
+def _is_name(place: re.Match[str], table: Table) -> bool:
+    """Whether words of the question are the name of a row: "delivered" is none in "orders delivered in May".
+
+    It stands beside the last word of the table's name, or has capitals and is no part of a longer name; in a question
+    without capitals it follows "from" or "in".
+    """
+    question = place.string
+    previous, following = _neighbours(place)
+    if words(table.name)[-1:] in (words(previous), words(following)):
+        return True
+    if not _CAPITAL.search(_SENTENCE.sub("", question)):
+        return _PLACE.search(question[: place.start()]) is not None
+    starts = [match.end() - 1 for match in _SENTENCE.finditer(question)]
+    tokens = list(_TOKEN.finditer(place[0]))
+    inner = [token for token in tokens if place.start() + token.start() not in starts]
+    if not inner or not all(token[0][0].isupper() or token[0].isdigit() for token in tokens):
+        return False
+    begins = place.start() - len(previous) - 1 in starts
+    return not following[:1].isupper() and (begins or not previous[:1].isupper())
+
+
+def _neighbours(place: re.Match[str]) -> tuple[str, str]:
+    """The words just before and after, with nothing but a space between; empty where there is none."""
+    before = re.search(r"(\w+) $", place.string[: place.start()])
+    after = re.match(r" (\w+)", place.string[place.end() :])
+    return before[1] if before is not None else "", after[1] if after is not None else ""
+
+
+def _has_condition(table: Table, title: str, tree: exp.Query, asked: Asked) -> bool:
+    """Whether a condition of the query is about the names of the table."""
+    for column in tree.find_all(exp.Column):
+        if column.name.lower() == title.lower() and column.find_ancestor(exp.Where, exp.Having, exp.Join) is not None:
+            known = held(column, asked.schema)
+            if known is None or known.table is table:
+                return True
+    return False
+
+
+def _is_elsewhere(key: str, name: str, tree: exp.Query) -> bool:
+    """Whether the query has this key or this name, in a longer text too."""
+    texts = [literal.name.casefold() for literal in tree.find_all(exp.Literal)]
+    return any(key.casefold() == text or name.casefold() in text for text in texts)
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.casefold())
