@@ -31,6 +31,7 @@ from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.limits import missing_limit
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
+from sqljury.sql.meaning.median import median
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
@@ -116,6 +117,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rounded,
     directions,
     missing_limit,
+    median,
     best_of_each,
     null_order,
 )
@@ -127,8 +129,8 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys)
-"""Rules on what is an error on some engines, such as comparing a number with a date, or joining texts with numbers."""
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys, median)
+"""Rules on what is an error on some engines, such as comparing a number with a date, or a function that they lack."""
 
 
 _FAULTS: Final = (
