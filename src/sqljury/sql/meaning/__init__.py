@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury.sql.meaning.backwards import forward_durations
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.best import best_of_each
+from sqljury.sql.meaning.bestrows import named_best
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
@@ -119,6 +120,7 @@ RULES: Final[tuple[Rule, ...]] = (
     missing_limit,
     median,
     best_of_each,
+    named_best,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

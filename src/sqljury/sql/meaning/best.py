@@ -15,13 +15,13 @@ from sqljury.sql.meaning.base import Asked, Change, held, repeats, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import group_keys, meant, outside_queries
-from sqljury.types import Schema
+from sqljury.types import Schema, Table
 
 _NAMING: Final = frozenset(
     ("name", "title", "label", "nm", "text", "txt", "descr", "desc", "description", "code", "cd", "id", "no", "key")
 )
 """Last words of columns that say which row is meant: ``depot_nm`` is a depot."""
-_AFFIXES: Final = frozenset(("dim", "fact", "tbl", "mst", "master", "ref", "hdr"))
+AFFIXES: Final = frozenset(("dim", "fact", "tbl", "mst", "master", "ref", "hdr"))
 """Words of names of tables that say nothing of their rows."""
 _FORMATS: Final = {"%Y": "year", "%Y-%m": "month", "%m": "month"}
 _PREFIXES: Final = {"4": "year", "7": "month"}
@@ -179,6 +179,27 @@ class Groups:
             return _Split(tuple(mine), others, tuple(dict.fromkeys(keys))) if others else None
         return None
 
+    def are_of(self, phrase: tuple[str, ...]) -> bool:
+        """Whether each group is one of what these words name: all keys are, or are of a table whose key is among them.
+
+        All outputs but aggregates are of the groups, and all groups are shown.
+        """
+        nodes = [item.unalias() for item in self._shown.values()]
+        if not nodes or not all(map(self._is_grouped, nodes)) or not self._all_shown(nodes):
+            return False
+        named = [node for node in (*nodes, *self._keys) if self._is_named(node, phrase, MENTIONED)]
+        mine = [owner(node, self._schema) for node in named if isinstance(node, exp.Column)]
+        rows = {owned[0] for owned in mine if owned is not None and self._has_key(*owned)}
+        others = [node for node in self._keys if node not in named]
+        owners = [owner(node, self._schema) if isinstance(node, exp.Column) else None for node in others]
+        return bool(named) and all(owned is not None and owned[0] in rows for owned in owners)
+
+    def _has_key(self, alias: str, table: Table) -> bool:
+        """Whether the key of a table is among those of the groups."""
+        owners = [(key.name.lower(), owner(key, self._schema)) for key in self._keys if isinstance(key, exp.Column)]
+        own = {name for name, owned in owners if owned is not None and owned[0] == alias}
+        return bool(table.primary_key) and {name.lower() for name in table.primary_key} <= own
+
     def _is_grouped(self, node: exp.Expr) -> bool:
         return is_grouped(node, self._keys, self._schema)
 
@@ -198,7 +219,7 @@ class Groups:
         known = held(node, self._schema)
         if known is None:
             return len(phrase) == 1 and _part(node) in _WITHIN.get(phrase[0], ())
-        return _alike(phrase, [word for word in words(known.table.name) if word not in _AFFIXES], least)
+        return _alike(phrase, [word for word in words(known.table.name) if word not in AFFIXES], least)
 
 
 def is_grouped(node: exp.Expr, keys: Sequence[exp.Expr], schema: Schema) -> bool:

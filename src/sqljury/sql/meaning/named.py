@@ -31,7 +31,7 @@ def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
         alias = _joined_by(column, known, sources, asked) if known is not None else None
         if alias is None or _is_shown(alias, tree):
             continue
-        title = _title(sources.tables[alias])
+        title = title_of(sources.tables[alias])
         if title is None:
             continue
         name = exp.Column(this=identifier(title, asked.dialect), table=sources.identifier(alias))
@@ -66,7 +66,7 @@ def _is_shown(alias: str, select: exp.Select) -> bool:
     return any(column.table.lower() == alias.lower() for column in columns)
 
 
-def _title(table: Table) -> str | None:
+def title_of(table: Table) -> str | None:
     """The one column that is the name of a row."""
     for title in TITLES:
         columns = [column.name for column in table.columns if words(column.name)[-1:] == (title,)]
