@@ -49,6 +49,11 @@ STUDENT = "SELECT class, MAX(age) FROM student GROUP BY class"
             [("bells", "g", 5.0), ("helmets", "d", 10.0), ("bikes", "a", 100.0)],
         ),
         (
+            "For each category, the cheapest product: category, name, price in thousands",
+            f"{LEAST.replace('(T1.list_price)', '(T1.list_price) / 1000.0')} ORDER BY T2.name DESC",
+            [("helmets", "d", 0.01), ("bikes", "a", 0.1), ("bells", "g", 0.005)],
+        ),
+        (
             "Who is the oldest student of every class?",
             f"{STUDENT} ORDER BY 1",
             [("1a", "Bob", "Bo", 13), ("1b", "Cy", "Co", 11)],

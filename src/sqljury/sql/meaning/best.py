@@ -109,7 +109,7 @@ def is_aggregate(node: exp.Expr) -> bool:
     return any(isinstance(part, exp.AggFunc) for part in outside_queries(node))
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
+def bare(node: exp.Expr) -> exp.Expr:
     """An expression without its name, its digits, its type and its unit, such as cents."""
     return stripped(node, _is_converted)
 
@@ -122,7 +122,7 @@ def _measure(select: exp.Select) -> exp.Expr | None:
     """The only aggregate that a query shows or sorts by, if it counts, adds up or averages."""
     given = select.args["order"].expressions if select.args.get("order") else []
     shown = [*select.selects, *(meant(ordered.this, select) for ordered in given)]
-    found = list(dict.fromkeys(_bare(node) for node in shown if is_aggregate(node)))
+    found = list(dict.fromkeys(bare(node) for node in shown if is_aggregate(node)))
     calls = [part for node in found for part in outside_queries(node) if isinstance(part, exp.AggFunc)]
     plain = all(isinstance(call, exp.Count | exp.Sum | exp.Avg) for call in calls)
     return found[0] if len(found) == 1 and plain else None
@@ -133,7 +133,7 @@ def _descending(best: BestOfEach, measure: exp.Expr, select: exp.Select) -> bool
     if best.of_amounts and isinstance(measure, exp.Count):
         return None
     given = select.args["order"].expressions if select.args.get("order") else []
-    sorted_so = {bool(key.args.get("desc")) for key in given if _bare(meant(key.this, select)) == measure}
+    sorted_so = {bool(key.args.get("desc")) for key in given if bare(meant(key.this, select)) == measure}
     said = best.descending
     if best.superlative == "best" and not isinstance(measure, exp.Count | exp.Sum):
         said = None  # the best average may be that of times or of prices
@@ -247,7 +247,7 @@ def _alike(phrase: Sequence[str], name: Sequence[str], least: float) -> bool:
 
 def _part(node: exp.Expr) -> str:
     """The part of a date that an expression is, such as year; empty for anything else."""
-    node = _bare(node)
+    node = bare(node)
     if isinstance(node, exp.Year | exp.Month | exp.Quarter | exp.Week):
         return str(node.key)
     if isinstance(node, exp.Extract):

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.superlatives import BestRow, wanted_row
-from sqljury.sql.meaning.base import Asked, Change, single_select, stripped
-from sqljury.sql.meaning.best import AFFIXES, Groups, is_aggregate, is_plain, top_ranked
+from sqljury.sql.meaning.base import Asked, Change, single_select
+from sqljury.sql.meaning.best import AFFIXES, Groups, bare, is_aggregate, is_plain, top_ranked
 from sqljury.sql.meaning.groups import fixed_by
 from sqljury.sql.meaning.named import title_of
 from sqljury.sql.parse import exp
@@ -57,12 +57,12 @@ def named_best(tree: exp.Query, asked: Asked) -> Change | None:
 def _measure(select: exp.Select, asked: Asked) -> _Measure | None:
     """The only aggregate that a query shows, and the only one it sorts by, if it is MAX or MIN of a column."""
     shown = [(at, item) for at, item in enumerate(select.selects) if is_aggregate(item)]
-    call = stripped(shown[0][1]) if len(shown) == 1 else None
+    call = bare(shown[0][1]) if len(shown) == 1 else None
     column = call.this if isinstance(call, exp.Max | exp.Min) and not call.expressions else None
     owned = owner(column, asked.schema) if isinstance(column, exp.Column) else None
     order = select.args.get("order")
     keys = [] if order is None else [meant(key.this, select) for key in order.expressions]
-    if owned is None or any(is_aggregate(key) and stripped(key) != call for key in keys):
+    if owned is None or any(is_aggregate(key) and bare(key) != call for key in keys):
         return None
     return _Measure(shown[0][0], call, *owned) if isinstance(call, exp.Max | exp.Min) else None
 
