@@ -452,3 +452,22 @@ def wants_count(question: str) -> bool:
 def names(question: str) -> bool:
     """Whether names are asked for, and no ids, codes or numbers."""
     return bool(_NAMES.search(question)) and not _KEYS.search(question)
+
+
+_MEDIAN: Final = regex(r"\bmedians?\b", re.IGNORECASE)
+_OF_THE_MIDDLE: Final = regex(r"\b(?:mean|average) of (?:the|both) (?:two )?(?:middle|central)\b", re.IGNORECASE)
+_BESIDE_MEDIAN: Final = _words(
+    r"averages?|averaged|avg|means?|typical(?:ly)?|half|halves|mode|percentiles?|quartiles?|quantiles?|deviation"
+    r"|(?:than|above|below|over|under|beyond|exceed(?:s|ed|ing)?|around|near|from|to|with|at) (?:(?:the|its|their|that"
+    r"|this|a) )?(?:[\w'’-]+ ){0,2}median"
+)
+"""Words for other figures than the median, and for what is compared with it."""
+
+
+def wants_median(question: str) -> bool:
+    """Whether one median is asked for, and no average beside it nor anything that is compared with a median.
+
+    "The mean of the two middle ones" only explains it.
+    """
+    explained = _OF_THE_MIDDLE.sub(" ", question)
+    return len(_MEDIAN.findall(explained)) == 1 and not _BESIDE_MEDIAN.search(explained)

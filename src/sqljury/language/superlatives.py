@@ -113,6 +113,74 @@ def wanted_best(question: str) -> BestOfEach | None:
     return next(filter(None, map(_read, _SPLIT.split(unsorted))), None)
 
 
+_OF_ROWS: Final = regex(
+    r"(?:(?:most|least) (?!of\b|likely\b)(?:\w+ly )?[\w-]+"
+    r"|(?:highest|lowest|best|worst|top|least|most)[ -](?:paid|priced|rated|ranked|scoring|scored|earning|salaried)"
+    r"|cheapest|dearest|costliest|priciest|largest|biggest|greatest|smallest|longest|shortest|heaviest|lightest"
+    r"|strongest|fastest|slowest|oldest|youngest|latest|newest|earliest|tallest|deepest|richest) "
+    r"(?P<words>[\w-]+(?: [\w-]+){0,5})(?![\w'’-])",
+    re.IGNORECASE,
+)
+"""Superlatives of a single row, with the words after it."""
+_UP_OF_ONE: Final = regex(r"(?:tallest|deepest|richest|most)\b", re.IGNORECASE)
+_NAMES_OF: Final = regex(
+    r"\b(?:the )?(?:names?|titles?)(?:,? (?:and|with) (?:the |its |their )?[\w-]+(?: [\w-]+)?)? of (?=the\b)",
+    re.IGNORECASE,
+)
+_MEASURED: Final = regex(r"\b(?:costs?|worth|priced|weighs?|lasts?|prices? of|value of|age of|how)\b", re.IGNORECASE)
+_AFTER_THING: Final = frozenset(words("in of for per by from at on within and that which who is was are with to"))
+"""Words that may follow the word for a row: after other ones it may say whose measure is meant, as "product price"."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestRow:
+    """What a question says that asks for one row of each: "the most expensive product in each category".
+
+    ``each`` and ``descending`` are as in ``BestOfEach``. ``thing``: the words for the row and some after
+    it, in the form of ``words``.
+    """
+
+    each: tuple[tuple[str, ...], ...]
+    descending: bool | None
+    thing: tuple[str, ...]
+
+    def is_of(self, name: tuple[str, ...]) -> bool:
+        """Whether the row is one of a table with this name, and nothing of that row is asked for in its place."""
+        rest = self.thing[len(name) :]
+        return bool(name) and self.thing[: len(name)] == name and (not rest or rest[0] in _AFTER_THING)
+
+
+def wanted_row(question: str) -> BestRow | None:
+    """What is asked for if it is the best row of each by a number of its own; None if that is not certain.
+
+    Not where a number is asked for, such as the price of the most expensive product, nor for several rows of each.
+    """
+    unsorted = _SORTED.sub("", question)
+    if len(re.findall(rf"\b{_SUPERLATIVE}\b", unsorted, re.IGNORECASE)) != 1 or len(_EACH.findall(unsorted)) != 1:
+        return None
+    return next(filter(None, map(_read_row, _SPLIT.split(unsorted))), None)
+
+
+def _read_row(sentence: str) -> BestRow | None:
+    named = _NAMES_OF.sub("", sentence)
+    each, best = _EACH.search(named), re.search(rf"\b{_SUPERLATIVE}\b", named, re.IGNORECASE)
+    if each is None or best is None or _SEVERAL.search(named) or not _chooses(named, each, best):
+        return None
+    told, readings = _OF_ROWS.match(named, best.start()), _readings(named, each)
+    if told is None or not readings or _MEASURED.search(named):
+        return None
+    return BestRow(each=readings, descending=_end(told[0]), thing=words(told["words"]))
+
+
+def _end(told: str) -> bool | None:
+    """Whether the greatest is meant; None where that depends on what is compared."""
+    if _UP_OF_ONE.match(told):
+        return True
+    if re.match(rf"(?:{_EITHER}|{_OF_ONE}|best)\b", told, re.IGNORECASE):
+        return None
+    return re.match(_UP, told, re.IGNORECASE) is not None
+
+
 def _read(sentence: str) -> BestOfEach | None:
     each, best = _EACH.search(sentence), re.search(rf"\b{_SUPERLATIVE}\b", sentence, re.IGNORECASE)
     if each is None or best is None or _SEVERAL.search(sentence) or not _chooses(sentence, each, best):

@@ -159,6 +159,23 @@ def test_a_rule_that_does_not_apply_leaves_the_tree_as_it_is(dialect: str, quest
         assert (change is not None and change.sure) or repr(tree) == before, rule.__name__
 
 
+@pytest.mark.parametrize(
+    ("dialect", "order"),
+    [
+        ("mysql", "CASE WHEN age IS NULL THEN 1 ELSE 0 END, age ASC"),
+        ("sqlite", "age ASC NULLS LAST"),
+        ("postgres", "age ASC"),
+        ("duckdb", "age ASC"),
+    ],
+)
+def test_the_least_row_of_a_group_is_not_null(dialect: str, order: str) -> None:
+    sql = "SELECT city, MIN(age) FROM customer GROUP BY city"
+    after = rewritten(sql, dialect, "Who is the youngest customer in each city?")
+    assert f"RANK() OVER (PARTITION BY city ORDER BY {order}) AS rank_in_group" in after
+    assert after.endswith("AS ranked WHERE rank_in_group = 1")
+    assert read_query(after, dialect) is not None
+
+
 def test_fixed_dates_that_cannot_be_counted_are_doubted() -> None:
     asked = Asked(Question("How many orders were placed this week?"), schema("sqlite"), Content())
     sql = "SELECT COUNT(*) FROM orders WHERE shipped BETWEEN '2023-10-02' AND '2023-10-08'"

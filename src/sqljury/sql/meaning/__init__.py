@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury.sql.meaning.backwards import forward_durations
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.best import best_of_each
+from sqljury.sql.meaning.bestrows import named_best
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
@@ -33,6 +34,7 @@ from sqljury.sql.meaning.late import late
 from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
+from sqljury.sql.meaning.median import median
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys
@@ -126,7 +128,9 @@ RULES: Final[tuple[Rule, ...]] = (
     row_at_place,
     fixed_order,
     directions,
+    median,
     best_of_each,
+    named_best,
     group_of_null,
     null_order,
 )
@@ -138,8 +142,8 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys)
-"""Rules on what is an error on some engines, such as comparing a number with a date, or joining texts with numbers."""
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys, median)
+"""Rules on what is an error on some engines, such as comparing a number with a date, or a function that they lack."""
 
 
 _FAULTS: Final = (

@@ -15,13 +15,13 @@ from sqljury.sql.meaning.base import Asked, Change, held, repeats, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.sql.terms import group_keys, meant, outside_queries
-from sqljury.types import Schema
+from sqljury.types import Schema, Table
 
 _NAMING: Final = frozenset(
     ("name", "title", "label", "nm", "text", "txt", "descr", "desc", "description", "code", "cd", "id", "no", "key")
 )
 """Last words of columns that say which row is meant: ``depot_nm`` is a depot."""
-_AFFIXES: Final = frozenset(("dim", "fact", "tbl", "mst", "master", "ref", "hdr"))
+AFFIXES: Final = frozenset(("dim", "fact", "tbl", "mst", "master", "ref", "hdr"))
 """Words of names of tables that say nothing of their rows."""
 _FORMATS: Final = {"%Y": "year", "%Y-%m": "month", "%m": "month"}
 _PREFIXES: Final = {"4": "year", "7": "month"}
@@ -42,9 +42,9 @@ def best_of_each(tree: exp.Query, asked: Asked) -> Change | None:
     """
     best = wanted_best(asked.question.text)
     select = single_select(tree) if best is not None else None
-    if best is None or select is None or not _is_plain(select):
+    if best is None or select is None or not is_plain(select):
         return None
-    groups = _Groups(select, asked.schema)
+    groups = Groups(select, asked.schema)
     measure = _measure(select)
     split = next(filter(None, (groups.split(phrase) for phrase in best.each)), None)
     if measure is None or split is None or _is_of_rows(best, split.others, asked):
@@ -64,7 +64,7 @@ def top_ranked(
         ranked_by.set("nulls_first", False)
     keys = [key.copy() for key in partition]
     rank = exp.Window(this=exp.Anonymous(this="RANK"), partition_by=keys, order=exp.Order(expressions=[ranked_by]))
-    names, outputs = _output_names(select), [item.unalias() for item in select.selects]
+    names, outputs = output_names(select), [item.unalias() for item in select.selects]
     given = list(select.args["order"].expressions) if keep_order and select.args.get("order") else []
     inner = select.copy()
     inner.set("expressions", [exp.alias_(output.copy(), name) for output, name in zip(outputs, names, strict=True)])
@@ -86,7 +86,7 @@ def top_ranked(
     return query.order_by(*order) if order else query
 
 
-def _output_names(select: exp.Select) -> list[exp.Identifier]:
+def output_names(select: exp.Select) -> list[exp.Identifier]:
     """What the outputs are called, each differently; made up for those without a name."""
     names: list[exp.Identifier] = []
     for at, item in enumerate(select.selects, 1):
@@ -98,18 +98,18 @@ def _output_names(select: exp.Select) -> list[exp.Identifier]:
     return names
 
 
-def _is_plain(select: exp.Select) -> bool:
+def is_plain(select: exp.Select) -> bool:
     """Whether it groups and shows all its groups, without a window function."""
     keys, kinds = group_keys(select)
     parts = ("distinct", "limit", "offset", "with_", "qualify")
     return len(keys) > 0 and not (kinds or any(map(select.args.get, parts)) or select.find(exp.Window) is not None)
 
 
-def _is_aggregate(node: exp.Expr) -> bool:
+def is_aggregate(node: exp.Expr) -> bool:
     return any(isinstance(part, exp.AggFunc) for part in outside_queries(node))
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
+def bare(node: exp.Expr) -> exp.Expr:
     """An expression without its name, its digits, its type and its unit, such as cents."""
     return stripped(node, _is_converted)
 
@@ -122,7 +122,7 @@ def _measure(select: exp.Select) -> exp.Expr | None:
     """The only aggregate that a query shows or sorts by, if it counts, adds up or averages."""
     given = select.args["order"].expressions if select.args.get("order") else []
     shown = [*select.selects, *(meant(ordered.this, select) for ordered in given)]
-    found = list(dict.fromkeys(_bare(node) for node in shown if _is_aggregate(node)))
+    found = list(dict.fromkeys(bare(node) for node in shown if is_aggregate(node)))
     calls = [part for node in found for part in outside_queries(node) if isinstance(part, exp.AggFunc)]
     plain = all(isinstance(call, exp.Count | exp.Sum | exp.Avg) for call in calls)
     return found[0] if len(found) == 1 and plain else None
@@ -133,7 +133,7 @@ def _descending(best: BestOfEach, measure: exp.Expr, select: exp.Select) -> bool
     if best.of_amounts and isinstance(measure, exp.Count):
         return None
     given = select.args["order"].expressions if select.args.get("order") else []
-    sorted_so = {bool(key.args.get("desc")) for key in given if _bare(meant(key.this, select)) == measure}
+    sorted_so = {bool(key.args.get("desc")) for key in given if bare(meant(key.this, select)) == measure}
     said = best.descending
     if best.superlative == "best" and not isinstance(measure, exp.Count | exp.Sum):
         said = None  # the best average may be that of times or of prices
@@ -156,13 +156,13 @@ class _Split(NamedTuple):
     partition: tuple[exp.Expr, ...]
 
 
-class _Groups:
+class Groups:
     """The groups of a query: its keys, and the outputs that are no aggregates by their number."""
 
     def __init__(self, select: exp.Select, schema: Schema) -> None:
         self._select, self._schema = select, schema
         self._keys = [meant(key, select) for key in group_keys(select)[0]]
-        self._shown = {at: item for at, item in enumerate(select.selects) if not _is_aggregate(item)}
+        self._shown = {at: item for at, item in enumerate(select.selects) if not is_aggregate(item)}
 
     def split(self, phrase: tuple[str, ...]) -> _Split | None:
         """The outputs that these words name, and what is left; None where they name none, all, or no groups."""
@@ -179,16 +179,29 @@ class _Groups:
             return _Split(tuple(mine), others, tuple(dict.fromkeys(keys))) if others else None
         return None
 
+    def are_of(self, phrase: tuple[str, ...]) -> bool:
+        """Whether each group is one of what these words name: all keys are, or are of a table whose key is among them.
+
+        All outputs but aggregates are of the groups, and all groups are shown.
+        """
+        nodes = [item.unalias() for item in self._shown.values()]
+        if not nodes or not all(map(self._is_grouped, nodes)) or not self._all_shown(nodes):
+            return False
+        named = [node for node in (*nodes, *self._keys) if self._is_named(node, phrase, MENTIONED)]
+        mine = [owner(node, self._schema) for node in named if isinstance(node, exp.Column)]
+        rows = {owned[0] for owned in mine if owned is not None and self._has_key(*owned)}
+        others = [node for node in self._keys if node not in named]
+        owners = [owner(node, self._schema) if isinstance(node, exp.Column) else None for node in others]
+        return bool(named) and all(owned is not None and owned[0] in rows for owned in owners)
+
+    def _has_key(self, alias: str, table: Table) -> bool:
+        """Whether the key of a table is among those of the groups."""
+        owners = [(key.name.lower(), owner(key, self._schema)) for key in self._keys if isinstance(key, exp.Column)]
+        own = {name for name, owned in owners if owned is not None and owned[0] == alias}
+        return bool(table.primary_key) and {name.lower() for name in table.primary_key} <= own
+
     def _is_grouped(self, node: exp.Expr) -> bool:
-        """Whether an output is a key of the groups, or a column of a table whose key is one."""
-        owned = owner(node, self._schema) if isinstance(node, exp.Column) else None
-        if node in self._keys or owned is None:
-            return node in self._keys
-        alias, table = owned
-        columns = [key for key in self._keys if isinstance(key, exp.Column)]
-        own = {key.name.lower() for key in columns if (owner(key, self._schema) or ("",))[0] == alias}
-        wanted = {name.lower() for name in table.primary_key}
-        return node.name.lower() in own or (bool(wanted) and wanted <= own)
+        return is_grouped(node, self._keys, self._schema)
 
     def _all_shown(self, nodes: Sequence[exp.Expr]) -> bool:
         """Whether each key is an output, or is of a table with an output."""
@@ -206,7 +219,19 @@ class _Groups:
         known = held(node, self._schema)
         if known is None:
             return len(phrase) == 1 and _part(node) in _WITHIN.get(phrase[0], ())
-        return _alike(phrase, [word for word in words(known.table.name) if word not in _AFFIXES], least)
+        return _alike(phrase, [word for word in words(known.table.name) if word not in AFFIXES], least)
+
+
+def is_grouped(node: exp.Expr, keys: Sequence[exp.Expr], schema: Schema) -> bool:
+    """Whether an expression is a key of the groups, or a column of a table whose key is one."""
+    owned = owner(node, schema) if isinstance(node, exp.Column) else None
+    if node in keys or owned is None:
+        return node in keys
+    alias, table = owned
+    columns = [key for key in keys if isinstance(key, exp.Column)]
+    own = {key.name.lower() for key in columns if (owner(key, schema) or ("",))[0] == alias}
+    wanted = {name.lower() for name in table.primary_key}
+    return node.name.lower() in own or (bool(wanted) and wanted <= own)
 
 
 def _named(name: str) -> tuple[str, ...]:
@@ -222,7 +247,7 @@ def _alike(phrase: Sequence[str], name: Sequence[str], least: float) -> bool:
 
 def _part(node: exp.Expr) -> str:
     """The part of a date that an expression is, such as year; empty for anything else."""
-    node = _bare(node)
+    node = bare(node)
     if isinstance(node, exp.Year | exp.Month | exp.Quarter | exp.Week):
         return str(node.key)
     if isinstance(node, exp.Extract):

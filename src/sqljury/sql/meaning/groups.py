@@ -172,7 +172,7 @@ def _has_several(tree: exp.Select, each: exp.Column, asked: Asked) -> bool:
     keys = [key for key in keys if not isinstance(key, exp.Column) or pieces(key.name)[: len(wanted)] != wanted]
     if owned is None or pieces(owned[1].name)[-len(wanted) :] != wanted:  # a column of other rows
         return bool(keys) or group is None
-    aliases, columns = _fixed(tree, owned[0], asked)
+    aliases, columns = fixed_by(tree, owned[0], asked)
     if group is None:
         return not {*tables_of(tree, asked.schema)} <= aliases
     for key in keys:
@@ -182,7 +182,7 @@ def _has_several(tree: exp.Select, each: exp.Column, asked: Asked) -> bool:
     return False
 
 
-def _fixed(tree: exp.Select, alias: str, asked: Asked) -> tuple[set[str], set[tuple[str, str]]]:
+def fixed_by(tree: exp.Select, alias: str, asked: Asked) -> tuple[set[str], set[tuple[str, str]]]:
     """What has one value for a row of a table: the aliases that it refers to, itself too, and columns by alias."""
     conditions = [part for join in tree.args.get("joins") or () for part in conjuncts(join.args.get("on"))]
     pairs = [pair for pair in (ends(part, asked.schema) for part in conditions) if pair is not None]
