@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from sqljury.language.cues import extreme, ranked
+from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import is_date
@@ -74,9 +75,12 @@ def group_of_null(tree: exp.Query, asked: Asked) -> Change | None:
     outer = any(join.side for join in select.args.get("joins") or ())
     if outer or not shown or held(key, asked.schema) is None or not _may_be_null(key, select, asked):
         return None
+    known = exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null()))
+    if known in conjuncts(select.args.get("where")):
+        return None
     if all(row[shown[0]] is not None for row in asked.data.rows(select.sql(dialect=asked.dialect)) or ()):
         return None
-    select.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())), copy=False)
+    select.where(known, copy=False)
     return Change(f"rows without {key.name} are none of the groups that are asked for")
 
 
