@@ -66,3 +66,9 @@ def test_quarters_are_computed(answered: Answered, question: str, form: str, exp
 def test_months_stay(answered: Answered, question: str) -> None:
     sql = "SELECT STRFTIME('%Y-%m', lent_on), COUNT(*) FROM loan GROUP BY STRFTIME('%Y-%m', lent_on)"
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+def test_quarters_that_are_computed_stay(answered: Answered) -> None:
+    quarter = "(CAST(STRFTIME('%m', lent_on) AS INTEGER) + 2) / 3"
+    sql = f"SELECT {quarter}, COUNT(*) FROM loan GROUP BY {quarter}"
+    assert answered(SCHEMA, "How many loans in each quarter?", sql).sql == sql

@@ -31,7 +31,9 @@ def _gives_none(node: exp.TimeToStr) -> bool:
 
 
 def _gives_months(node: exp.TimeToStr) -> bool:
-    return node.args["format"].name in _MONTHS and node.find_ancestor(exp.Where, exp.Join) is None
+    """Whether a month is shown, or a key of groups or of the order; quarters may be computed from it elsewhere."""
+    whole = isinstance(node.parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
+    return whole and node.args["format"].name in _MONTHS
 
 
 def _quarter(node: exp.TimeToStr) -> exp.Expr:
