@@ -37,7 +37,7 @@ from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.median import median
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
-from sqljury.sql.meaning.named import names_for_keys
+from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.percentages import percentages
@@ -110,6 +110,7 @@ RULES: Final[tuple[Rule, ...]] = (
     larger_units,
     counted_inside,
     names_for_keys,
+    names_of_persons,
     in_words,
     listed_outputs,
     grouped,

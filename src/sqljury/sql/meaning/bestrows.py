@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from sqljury.language.alike import MENTIONED, likeness, pieces
+from sqljury.language.alike import pieces
 from sqljury.language.superlatives import BestRow, wanted_row
 from sqljury.sql.meaning.base import Asked, Change, single_select
 from sqljury.sql.meaning.best import AFFIXES, Groups, bare, is_aggregate, is_plain, top_ranked
 from sqljury.sql.meaning.groups import fixed_by
-from sqljury.sql.meaning.named import title_of
+from sqljury.sql.meaning.named import name_columns
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, owner, sources_of
 from sqljury.sql.terms import group_keys, meant
 from sqljury.types import Table
-
-_FULL: Final = frozenset(("full", "display", "first", "last"))
-_PERSON: Final = (("first", "name"), ("last", "name"))
-"""Two columns that are a name together."""
 
 
 class _Measure(NamedTuple):
@@ -42,7 +38,7 @@ def named_best(tree: exp.Query, asked: Asked) -> Change | None:
     measure, groups, sources = _measure(select, asked), Groups(select, asked.schema), sources_of(select, asked.schema)
     if measure is None or sources is None or not any(map(groups.are_of, best.each)) or not _is_asked(best, measure):
         return None
-    names = _names(measure.table)
+    names = name_columns(measure.table)
     if not names or _tells_row(select, measure, names, asked):
         return None
     alias = sources.alias(measure.alias)
@@ -72,18 +68,6 @@ def _is_asked(best: BestRow, measure: _Measure) -> bool:
     name = tuple(word for word in pieces(measure.table.name) if word not in AFFIXES)
     ends = best.descending is None or best.descending == isinstance(measure.call, exp.Max)
     return ends and best.is_of(name)
-
-
-def _names(table: Table) -> list[str]:
-    """The columns for the name of a row itself, not of what it belongs to; none where that is not clear."""
-    columns = {pieces(column.name): column.name for column in table.columns}
-    if all(words in columns for words in _PERSON):
-        return [columns[words] for words in _PERSON]
-    title = title_of(table)
-    own = pieces(table.name)
-    before = pieces(title)[:-1] if title is not None else ()
-    mine = all(word in _FULL or any(likeness(word, piece) >= MENTIONED for piece in own) for word in before)
-    return [title] if title is not None and mine else []
 
 
 def _tells_row(select: exp.Select, measure: _Measure, names: list[str], asked: Asked) -> bool:

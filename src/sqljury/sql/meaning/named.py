@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from sqljury.language import cues
+from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, sources_of
 from sqljury.sql.terms import group_keys
 from sqljury.types import Table
+
+_WHO: Final = re.compile(r"\s*(?:and |so )?who\b", re.IGNORECASE)
+_FULL: Final = frozenset(("full", "display", "first", "last"))
+_PERSON: Final = (("first", "name"), ("last", "name"))
+"""Two columns that are a name together."""
 
 
 def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
@@ -42,6 +51,31 @@ def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("the question asks for names, and the query had keys") if changed else None
 
 
+def names_of_persons(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show first and last name in the place of a person's own key, where the question begins with "who".
+
+    Not where the question asks for keys too, or the query shows any other column of the table.
+    """
+    wanted = _WHO.match(asked.question.text) is not None and cues.names(asked.question.text)
+    sources = sources_of(tree, asked.schema) if isinstance(tree, exp.Select) and wanted else None
+    if not isinstance(tree, exp.Select) or sources is None:
+        return None
+    shown = [output for output in tree.selects if isinstance(output.unalias(), exp.Column)]
+    known = held(shown[0].unalias(), asked.schema) if len(shown) == 1 else None
+    names = name_columns(known.table) if known is not None and known.table.row_key == (known.column.name,) else []
+    aliases = [alias for alias, table in sources.tables.items() if known is not None and table is known.table]
+    keys = group_keys(tree)[0]
+    if len(names) != 2 or len(aliases) != 1 or (keys and shown[0].unalias() not in keys):
+        return None
+    columns = [exp.Column(this=identifier(name, asked.dialect), table=sources.identifier(aliases[0])) for name in names]
+    if keys:
+        tree.group_by(*columns, copy=False)
+    outputs = list(tree.selects)
+    at = next(place for place, output in enumerate(outputs) if output is shown[0])
+    tree.set("expressions", [*outputs[:at], *(column.copy() for column in columns), *outputs[at + 1 :]])
+    return Change("the question asks who it is, and the query had a key")
+
+
 def _joined_by(column: exp.Expr, known: Held, sources: Sources, asked: Asked) -> str | None:
     """The alias of the table that this key refers to, where an inner join compares the two."""
     keys = [key for key in known.table.foreign_keys if key.columns == (known.column.name,)]
@@ -73,3 +107,15 @@ def title_of(table: Table) -> str | None:
         if columns:
             return columns[0] if len(columns) == 1 else None
     return None
+
+
+def name_columns(table: Table) -> list[str]:
+    """The columns for the name of a row itself, not of what it belongs to; none where that is not clear."""
+    columns = {pieces(column.name): column.name for column in table.columns}
+    if all(words in columns for words in _PERSON):
+        return [columns[words] for words in _PERSON]
+    title = title_of(table)
+    own = pieces(table.name)
+    before = pieces(title)[:-1] if title is not None else ()
+    mine = all(word in _FULL or any(likeness(word, piece) >= MENTIONED for piece in own) for word in before)
+    return [title] if title is not None and mine else []
