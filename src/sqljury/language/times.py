@@ -158,3 +158,33 @@ def _month(match: re.Match[str]) -> Period:
         month = next(at for at, name in enumerate(MONTHS) if at and name.startswith(short))
         return Period(int(match["year"]), month)
     return Period(int(match["year_after"] or match["year_before"]), int(match["before"] or match["after"]))
+
+
+_ORDINALS: Final = {
+    **{word: number for number, word in enumerate(("first", "second", "third", "fourth"), 1)},
+    **{word: number for number, word in enumerate(("1st", "2nd", "3rd", "4th"), 1)},
+}
+_NTH: Final = rf"(?P<nth>{'|'.join(_ORDINALS)}|last|final)"
+_PARTS: Final = tuple(
+    regex(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_NTH}[ -](?P<part>quarter|half) (?:of|in) (?:the year )?(?P<year>(?:19|20)\d\d)\b",
+        r"\b(?P<part>q|h)(?P<nth>[1-4])(?: of| in|/|-)? ?(?P<year>(?:19|20)\d\d)\b",
+        r"\b(?P<year>(?:19|20)\d\d)[ /-]?(?P<part>q|h)(?P<nth>[1-4])\b",
+    )
+)
+
+
+def part_of_year(question: str) -> tuple[date, date] | None:
+    """The first and last day of the one quarter or half of a year that a question names; None beside other years."""
+    found = [match for pattern in _PARTS for match in pattern.finditer(question)]
+    if len(found) != 1 or len(_NAMED_YEAR.findall(question)) > 1:
+        return None
+    parts = 4 if found[0]["part"].lower() in ("quarter", "q") else 2
+    said = found[0]["nth"].lower()
+    nth = parts if said in ("last", "final") else _ORDINALS.get(said) or int(said)
+    if nth > parts:
+        return None
+    year, month = int(found[0]["year"]), 12 // parts * nth
+    first = date(year, month - 12 // parts + 1, 1)
+    return first, date(year, month, calendar.monthrange(year, month)[1])

@@ -67,3 +67,16 @@ def test_a_table_that_the_question_names_stays(answered: Answered) -> None:
 def test_a_table_of_which_other_columns_are_read_stays(answered: Answered) -> None:
     sql = REPORTS.format("city", "customer", "city")
     assert answered(STAFF, "How many people report in each city?", sql).sql == sql
+
+
+def test_a_column_that_begins_like_a_table_and_leads_to_another(answered: Answered) -> None:
+    script = """
+    CREATE TABLE plans (id INTEGER PRIMARY KEY, tier TEXT);
+    CREATE TABLE plan_prices (id INTEGER PRIMARY KEY, plan_id INTEGER REFERENCES plans, cents INTEGER);
+    CREATE TABLE subscriptions (id INTEGER PRIMARY KEY, plan_price_id INTEGER REFERENCES plan_prices);
+    INSERT INTO plans VALUES (1, 'free'), (2, 'paid');
+    INSERT INTO plan_prices VALUES (1, 2, 10), (2, 2, 20), (3, 1, 0);
+    INSERT INTO subscriptions VALUES (1, 1), (2, 2), (3, 3), (4, 1);
+    """
+    sql = "SELECT p.tier, COUNT(*) FROM subscriptions AS s JOIN plans AS p ON p.id = s.plan_price_id GROUP BY p.tier"
+    assert dict(answered(script, "How many subscriptions are there in each tier?", sql).rows) == {"free": 1, "paid": 3}

@@ -40,6 +40,7 @@ from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.order import group_of_null, null_order
+from sqljury.sql.meaning.parts import part_of_named_year
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.quarters import quarters
@@ -72,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
     day_numbers,
     years,
     conditions_of_rows,
+    part_of_named_year,
     whole_periods,
     missing_period,
     unasked_days,

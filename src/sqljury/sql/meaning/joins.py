@@ -132,7 +132,11 @@ class _Related:
         self._data, self._tables, self._dialect = asked.data, asked.schema.tables, asked.dialect
 
     def __call__(self, left: Held, right: Held) -> bool:
-        return self._by_keys(left, right) or _by_name(left, right) or self._by_values(left, right)
+        if self._by_keys(left, right):
+            return True
+        # ``plan_price_id`` begins like ``plans``, but leads to the prices.
+        named = not (self._refers(left) or self._refers(right)) or left.column.name.lower() == right.column.name.lower()
+        return (named and _by_name(left, right)) or self._by_values(left, right)
 
     def _by_keys(self, left: Held, right: Held) -> bool:
         """A key leads from one to the other, or from both to the same column."""
