@@ -1,6 +1,7 @@
 """Replaces texts that a column does not hold by the stored values they must mean: a repair without a model.
 
-The value index must have a value of the same column that differs in case, by a typo, or by a code or abbreviation.
+The value index must have a value of the same column that differs in case, by a typo, by a code or abbreviation, or
+in the order and the endings of its words.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.language.words import words
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.resolve import Sources, read_sources
 from sqljury.sql.text import plain
@@ -21,6 +23,10 @@ LEAST: Final = 0.7
 _SEARCHED: Final = 50
 _BEGINNING: Final = 3
 """Letters of a code that is the beginning of a word: CANC for "cancelled"."""
+_WORDS: Final = 2
+"""So many words at least, of which the order may be another."""
+_STEM: Final = 4
+_ENDING: Final = 2
 _SURE: Final = ("same letters", "spelling", "code", "abbreviation")
 """Reasons that suffice to replace a text; a similar meaning or shared words do not."""
 
@@ -94,7 +100,7 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
     """
     found = [match for match in index.search(text, _SEARCHED) if (match.table, match.column) == (table.name, column)]
     matches = [match for match in found if match.score >= LEAST and match.how in _SURE]
-    matches = matches or [match for match in found if _begins(match.value, text)]
+    matches = matches or [match for match in found if _begins(match.value, text) or _same_words(match.value, text)]
     if not matches or (len(matches) > 1 and matches[1].score == matches[0].score):
         return None
     value = matches[0].value
@@ -104,3 +110,19 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
 def _begins(value: str, text: str) -> bool:
     """Whether a value of one word in capitals is the beginning of the text, as a code is."""
     return value.isupper() and value.isalpha() and len(value) >= _BEGINNING and text.upper().startswith(value)
+
+
+def _same_words(value: str, text: str) -> bool:
+    """Whether both have the same words in any order and form: ``api_key.created`` for ``create_api_key``."""
+    ours, theirs = words(value), words(text)
+    if len(ours) != len(theirs) or len(ours) < _WORDS:
+        return False
+    return all(any(_one_word(word, other) for other in theirs) for word in ours) and all(
+        any(_one_word(word, other) for word in ours) for other in theirs
+    )
+
+
+def _one_word(word: str, other: str) -> bool:
+    """Whether two words are the same, but for an ending of up to two letters."""
+    short, long = sorted((word, other), key=len)
+    return word == other or (len(short) >= _STEM and long.startswith(short) and len(long) - len(short) <= _ENDING)

@@ -12,7 +12,8 @@ from sqljury.language.times import part_of_year
 SCHEMA = """
 CREATE TABLE call (id INTEGER PRIMARY KEY, made_on DATE, ended_on DATE);
 INSERT INTO call VALUES (1, '2024-02-01', '2024-02-01'), (2, '2024-06-15', '2024-06-15'),
-    (3, '2024-10-03', '2024-10-03'), (6, '2024-09-10', '2024-09-10'), (4, '2024-12-31', '2024-12-31'), (5, '2025-01-01', '2025-01-01');
+    (3, '2024-10-03', '2024-10-03'), (6, '2024-09-10', '2024-09-10'), (4, '2024-12-31', '2024-12-31'),
+    (5, '2025-01-01', '2025-01-01');
 """
 COUNT = "SELECT COUNT(*) FROM call WHERE {}"
 LAST = COUNT.format("made_on >= '2024-10-01' AND made_on < '2025-01-01'")
