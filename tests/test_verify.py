@@ -55,7 +55,7 @@ def db(path: Path) -> Iterator[Database]:
 def answered(db: Database, *queries: str, recipe: Recipe | None = None) -> Answer:
     made = recipe or Recipe("test", select=SelectPart("consistency"))
     parts = (GeneratePart(samples=len(queries), temperature=1.0),)
-    return Pipeline(replace(made, generate=parts), FakeModel([queries])).answer(Question("Who is over 30?"), db)
+    return Pipeline(replace(made, generate=parts), FakeModel([queries])).answer(Question("Who is past thirty?"), db)
 
 
 def test_the_rows_on_which_two_queries_differ(db: Database) -> None:

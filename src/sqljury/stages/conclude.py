@@ -23,7 +23,7 @@ from sqljury.stages.explain import explained
 from sqljury.stages.instructions import not_followed
 from sqljury.stages.readings import readings, settled
 from sqljury.stages.repair import distance
-from sqljury.stages.repair.hints import looser
+from sqljury.stages.repair.hints import NotHeld, looser, texts_not_held
 from sqljury.stages.repair.meaning import doubts
 from sqljury.stages.select.features import described_once
 from sqljury.types import Answer, Candidate, Choice, Explanation, Question, Schema, Task
@@ -82,13 +82,15 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
 class Rated(NamedTuple):
     """How likely a choice is right, and the signals that say so.
 
-    ``lacking`` and ``invented`` are the words of ``doubt.missing`` and ``doubt.invented``, which bound the probability.
+    ``lacking`` and ``invented`` are the words of ``doubt.missing`` and ``doubt.invented``, and ``texts`` are those that
+    the query compares with columns that lack them; all bound the probability.
     """
 
     probability: float
     signals: tuple[str, ...]
     lacking: Sequence[str]
     invented: Sequence[str]
+    texts: Sequence[NotHeld]
 
 
 def rated(candidates: Sequence[Candidate], choice: Choice, task: Task, context: Context) -> Rated:
@@ -98,7 +100,8 @@ def rated(candidates: Sequence[Candidate], choice: Choice, task: Task, context: 
     known = confidence.figures(candidates, choice, task, lacking, described_once(candidates, task, context))
     calibration = confidence.read(context.recipe.select.confidence)
     probability = doubt.bounded(calibration.probability(known), task, lacking, invented)
-    return Rated(probability, calibration.signals(known), lacking, invented)
+    texts = texts_not_held(candidates[choice.index], task, context)
+    return Rated(doubt.bounded_by_texts(probability, texts), calibration.signals(known), lacking, invented, texts)
 
 
 def answer_of(state: State, context: Context) -> Answer:
@@ -112,7 +115,7 @@ def answer_of(state: State, context: Context) -> Answer:
         return _refused(state, context, doubt.invented(candidates, task))
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
-    probability, signals, lacking, made_up = rated(candidates, choice, task, context)
+    probability, signals, lacking, made_up, texts = rated(candidates, choice, task, context)
     read = readings(state) if context.explain else ()
     shown = {choice.index, *(one.candidate for one in read)} if context.explain else ()
     told = {index: _told(candidates[index], task, context) for index in shown}
@@ -129,7 +132,7 @@ def answer_of(state: State, context: Context) -> Answer:
         agreement=votes / len(candidates) if len(candidates) > 1 else None,
         signals=signals,
         abstention=abstention,
-        remarks=(*remarks, *lacks),
+        remarks=(*remarks, *(text.line for text in texts if best.result.rows), *lacks),
         explanation=explanation,
         readings=read,
     )

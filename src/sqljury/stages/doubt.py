@@ -16,6 +16,7 @@ from sqljury.sql.provenance.phrases import Phrases, listed
 from sqljury.sql.resolve import find_table, owner
 from sqljury.sql.terms import meant, row_count
 from sqljury.sql.text import remark as shortened
+from sqljury.stages.repair.hints import NotHeld
 from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE
 from sqljury.types import Abstention, Candidate, Choice, Explanation, Reading, Schema, Task
@@ -33,6 +34,11 @@ MOST: Final = 2 / 3
 UNFOUNDED: Final = 0.5
 """The most confidence of an answer to a question of which the database knows no thing: so it is for 67 of 160 questions
 of train that it cannot answer, and for 6 of 5,784 that it can; the calibration was fitted on such as these.
+"""
+NOT_HELD: Final = 0.1
+"""The most confidence of an answer whose query compares with a text that the column lacks and that is no word of the
+question, or with one of a column of few texts. Of 18 such answers on databases of businesses one was right; a name that
+the question says, and that nobody has, is another matter.
 """
 INVENTED: Final = 0.5
 """The share of candidates that must name what the question asks for and the schema lacks, for the question to be
@@ -76,6 +82,11 @@ def bounded(confidence: float, task: Task, words: Sequence[str], invented: Seque
     """The confidence, at most ``UNFOUNDED`` where all things of the question are missing, or it cannot be answered."""
     unfounded = bool(invented) or refused(words, task) or (bool(words) and _is_all(words, task))
     return min(confidence, UNFOUNDED) if unfounded else confidence
+
+
+def bounded_by_texts(confidence: float, texts: Sequence[NotHeld]) -> float:
+    """The confidence, at most ``NOT_HELD`` where the query looks for a text that cannot be what is meant."""
+    return min(confidence, NOT_HELD) if any(text.few or not text.said for text in texts) else confidence
 
 
 def between(readings: Sequence[Reading]) -> str:

@@ -16,7 +16,7 @@ _OWN_BOOLEAN: Final = frozenset({"postgres", "duckdb"})
 
 
 def booleans(tree: exp.Query, asked: Asked) -> Change | None:
-    """Replace a constant for yes or no that the column does not have by the one that it has."""
+    """Replace a constant for yes or no that the column does not have by the one that it has, and add up yes as 1."""
     changed = False
     for node, column, other in compared(tree, exp.EQ, exp.NEQ, exp.Is):
         truth = _truth(other)
@@ -35,6 +35,12 @@ def booleans(tree: exp.Query, asked: Asked) -> Change | None:
         if _is_condition(column) and (pair := _pair(column, exp.true(), asked)) is not None:
             changed = True
             column.replace(exp.EQ(this=column.copy(), expression=pair[0].copy()))
+    for call in tree.find_all(exp.Sum, exp.Avg):
+        column = call.this
+        if isinstance(column, exp.Column) and (pair := _pair(column, exp.true(), asked)) is not None:
+            changed = True
+            is_yes = exp.If(this=exp.EQ(this=column.copy(), expression=pair[0].copy()), true=exp.Literal.number(1))
+            call.set("this", exp.Case(ifs=[is_yes], default=exp.Literal.number(0)))
     return Change("the column has other values for yes and no") if changed else None
 
 

@@ -14,6 +14,7 @@ from sqljury.context import Context
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.language.alike import nearest
+from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.emptied import caused, empty_join, loosened
 from sqljury.sql.faults import Fault, read_fault
@@ -34,6 +35,8 @@ _LISTED: Final = 500
 _SEARCHED: Final = 50
 _LEAST: Final = 0.5
 _COUNTED: Final = 1000
+_FEW: Final = 25
+"""Most values of a column that are kinds or states."""
 
 
 class Advice(NamedTuple):
@@ -70,6 +73,39 @@ def advise(candidate: Candidate, task: Task, context: Context) -> Advice:
     else:
         lines = empty_join(candidate.sql, task.known, finds)
     return Advice(lines, texts)
+
+
+class NotHeld(NamedTuple):
+    """A text that a query compares with a column that lacks it: a ``line`` for the reader, ``said`` in the question.
+
+    A column of ``few`` different texts has them all by design, so that a word of the question has another one there.
+    """
+
+    line: str
+    said: bool
+    few: bool
+
+
+def texts_not_held(candidate: Candidate, task: Task, context: Context) -> list[NotHeld]:
+    """The texts of a query that runs, and that the columns with which they are compared do not have."""
+    missing = list(dict.fromkeys(lacking(candidate.sql, task.known, stored(task.known, context))))[:_TEXTS]
+    asked = set(words(task.question.whole))
+    return [
+        NotHeld(
+            _value_line(table, column, value, task, context),
+            set(words(value)) <= asked,
+            _has_few(table, column, task.known, context),
+        )
+        for table, column, value in missing
+    ]
+
+
+def _has_few(table: Table, column: str, schema: Schema, context: Context) -> bool:
+    """Whether a column has few different values, as far as that is known in the time there is."""
+    name = quote_name(column, schema.dialect)
+    distinct = f"SELECT DISTINCT {name} FROM {_from(table, schema)} LIMIT {_FEW + 1}"  # noqa: S608
+    found = context.db.execute(distinct, Limits(SEEK_SECONDS, rows=_FEW + 1), context.cancel)
+    return found.ok and len(found.rows) <= _FEW
 
 
 def fault_of(candidate: Candidate) -> Fault:
