@@ -15,9 +15,11 @@ TORCH ?= torch==2.13.0
 
 .PHONY: demo test test-all lint types weights pytest docs format clean
 
-# Half of a test's time many tests wait for a process or a limit, so there are more of them at a time than most machines
-# have cores. The longest files begin first, not those of the most tests; models get a core each (tests/conftest.py).
-RUN_TESTS = $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
+# Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
+MARKED = $(sort $(shell grep -rlE 'mark\.(weights|train)\b' tests --include='test_*.py'))
+RUN_TESTS = $(BIN)/python -m pytest -m "weights or train" $(MARKED) && \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
 
 demo: $(VENV)/.core
 	$(BIN)/sqljury models pull

@@ -21,17 +21,11 @@ WEIGHTS = {name: models.path(name) for name in models.CATALOGUE}
 """Where the weights lie in the user's cache, read before any test gets a cache of its own."""
 LONGEST = (
     "docs/test_docs_commands.py",
-    "train/test_train_script.py",
-    "train/test_train_small.py",
     "db/test_files.py",
-    "test_engines.py",
-    "llm/test_local.py",
     "train/test_train_light.py",
     "parallel/test_cluster.py",
     "bench/test_tune.py",
     "mcp/test_mcp_attacks.py",
-    "cli/test_ask.py",
-    "train/test_train_writer.py",
     "llm/api/test_api_hostile.py",
     "parallel/test_processes.py",
     "evaluation/test_evaluation.py",
@@ -41,8 +35,6 @@ LONGEST = (
     "web/test_web_openapi.py",
 )
 """Files that take the most seconds, the longest first: begun last, one keeps its worker when the others have ended."""
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 2 << 30
 
@@ -52,32 +44,10 @@ def pytest_configure() -> None:
 
     Tests make thousands of small databases and runs, each of which is written through to the disk several times.
     """
-    if WORKER:  # see pytest_runtest_setup
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # some tests write programs
         return
     if shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
-
-
-def _runs_a_model(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(mark) for mark in ("weights", "train"))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give a test that runs a model one core: two models that take all cores wait for each other many times longer.
-
-    It comes before the fixtures, so that a model that several tests share has one thread too.
-    """
-    if len(CORES) > 1 and WORKER and _runs_a_model(item):
-        os.sched_setaffinity(0, {CORES[int(WORKER[2:]) % len(CORES)]})
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
-    if len(CORES) > 1 and WORKER and _runs_a_model(item):
-        os.sched_setaffinity(0, CORES)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
