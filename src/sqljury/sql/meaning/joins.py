@@ -134,9 +134,8 @@ class _Related:
     def __call__(self, left: Held, right: Held) -> bool:
         if self._by_keys(left, right):
             return True
-        # ``plan_price_id`` begins like ``plans``, but leads to the prices.
-        named = not (self._refers(left) or self._refers(right)) or left.column.name.lower() == right.column.name.lower()
-        return (named and _by_name(left, right)) or self._by_values(left, right)
+        elsewhere = _leads_by_name(left, right.table) or _leads_by_name(right, left.table)
+        return (not elsewhere and _by_name(left, right)) or self._by_values(left, right)
 
     def _by_keys(self, left: Held, right: Held) -> bool:
         """A key leads from one to the other, or from both to the same column."""
@@ -208,6 +207,13 @@ def _by_name(left: Held, right: Held) -> bool:
     if left.column.name.lower() == right.column.name.lower() and len(set(ours) - {"id"}):
         return True
     return _called_after(ours, right.table) or _called_after(theirs, left.table)
+
+
+def _leads_by_name(one: Held, other: Table) -> bool:
+    """Whether a key leads to a table after which the column is called in more words: ``plan_price_id``, to prices."""
+    named = words(one.column.name)
+    led_to = [words(key.ref_table) for key in one.table.foreign_keys if key.columns == (one.column.name,)]
+    return any(len(table) > len(words(other.name)) and table == named[: len(table)] for table in led_to)
 
 
 def _called_after(column: tuple[str, ...], table: Table) -> bool:
