@@ -126,13 +126,15 @@ def answer_of(state: State, context: Context) -> Answer:
         ask = doubt.between(read) or doubt.settling(candidates, choice, task) or doubt.confirming(explanation)
     abstention = doubt.abstention(task, probability, context.least, lacking, ask, made_up)
     lacks = () if abstention or not context.explain else doubt.remark(lacking)
+    shows = context.explain and bool(best.result.rows)
+    not_held = [text.line(task, context) for text in texts] if shows else []
     answer = replace(
         _unexplained(best, state, context),
         confidence=probability,
         agreement=votes / len(candidates) if len(candidates) > 1 else None,
         signals=signals,
         abstention=abstention,
-        remarks=(*remarks, *(text.line for text in texts if best.result.rows), *lacks),
+        remarks=(*remarks, *not_held, *lacks),
         explanation=explanation,
         readings=read,
     )

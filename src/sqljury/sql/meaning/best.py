@@ -196,9 +196,7 @@ class Groups:
 
     def _has_key(self, alias: str, table: Table) -> bool:
         """Whether the key of a table is among those of the groups."""
-        owners = [(key.name.lower(), owner(key, self._schema)) for key in self._keys if isinstance(key, exp.Column)]
-        own = {name for name, owned in owners if owned is not None and owned[0] == alias}
-        return bool(table.primary_key) and {name.lower() for name in table.primary_key} <= own
+        return _has_key(table, _columns_of(alias, self._keys, self._schema))
 
     def _is_grouped(self, node: exp.Expr) -> bool:
         return is_grouped(node, self._keys, self._schema)
@@ -228,10 +226,19 @@ def is_grouped(node: exp.Expr, keys: Sequence[exp.Expr], schema: Schema) -> bool
     if node in keys or owned is None:
         return node in keys
     alias, table = owned
-    columns = [key for key in keys if isinstance(key, exp.Column)]
-    own = {key.name.lower() for key in columns if (owner(key, schema) or ("",))[0] == alias}
-    wanted = {name.lower() for name in table.primary_key}
-    return node.name.lower() in own or (bool(wanted) and wanted <= own)
+    own = _columns_of(alias, keys, schema)
+    return node.name.lower() in own or _has_key(table, own)
+
+
+def _columns_of(alias: str, keys: Sequence[exp.Expr], schema: Schema) -> set[str]:
+    """The names of the columns of a table, under its alias, among the keys of groups, in lower case."""
+    owners = [(key.name.lower(), owner(key, schema)) for key in keys if isinstance(key, exp.Column)]
+    return {name for name, owned in owners if owned is not None and owned[0] == alias}
+
+
+def _has_key(table: Table, columns: set[str]) -> bool:
+    """Whether a table has a key, and all of it is among these columns."""
+    return bool(table.primary_key) and {name.lower() for name in table.primary_key} <= columns
 
 
 def _named(name: str) -> tuple[str, ...]:

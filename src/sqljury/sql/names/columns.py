@@ -96,7 +96,7 @@ class Binder:
         self._reading.search()
         return self._choose(
             self._paired(column, list(self._tables)),
-            self._own_key(column, list(self._tables)),
+            lambda: self._own_key(column, list(self._tables)),
             lambda: [
                 *self._own_day(column, list(self._tables)),
                 *self._own_code(column, list(self._tables)),
@@ -170,7 +170,7 @@ class Binder:
             moved,
             lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
             lambda: self._reroutes(column),
-            self._own_key(column, [alias]),
+            lambda: self._own_key(column, [alias]),
             lambda: [*self._own_day(column, [alias]), *self._joins(column)],
             lambda: self._near(column, [alias]),
             lambda: self._some_day(column, [alias]),

@@ -76,14 +76,20 @@ def advise(candidate: Candidate, task: Task, context: Context) -> Advice:
 
 
 class NotHeld(NamedTuple):
-    """A text that a query compares with a column that lacks it: a ``line`` for the reader, ``said`` in the question.
+    """A ``text`` that a query compares with a column that lacks it; whether it is ``said`` in the question.
 
     A column of ``few`` different texts has them all by design, so that a word of the question has another one there.
     """
 
-    line: str
+    table: Table
+    column: str
+    text: str
     said: bool
     few: bool
+
+    def line(self, task: Task, context: Context) -> str:
+        """What the reader is told: that the column lacks the text, and what it has, which is looked up."""
+        return _value_line(self.table, self.column, self.text, task, context)
 
 
 def texts_not_held(candidate: Candidate, task: Task, context: Context) -> list[NotHeld]:
@@ -91,11 +97,7 @@ def texts_not_held(candidate: Candidate, task: Task, context: Context) -> list[N
     missing = list(dict.fromkeys(lacking(candidate.sql, task.known, stored(task.known, context))))[:_TEXTS]
     asked = set(words(task.question.whole))
     return [
-        NotHeld(
-            _value_line(table, column, value, task, context),
-            set(words(value)) <= asked,
-            _has_few(table, column, task.known, context),
-        )
+        NotHeld(table, column, value, set(words(value)) <= asked, _has_few(table, column, task.known, context))
         for table, column, value in missing
     ]
 
