@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.language.words import NUMBER_WORDS, number_said, words
 
 _SPELT: Final[Mapping[str, str]] = {
     "t": r"tonnes?|tons?|t",
@@ -76,8 +76,7 @@ def given(question: str, unit: str) -> dict[Decimal, Decimal]:
     found: dict[Decimal, Decimal] = {}
     for larger, times in _LARGER.get(unit, {}).items():
         for match in re.finditer(rf"(?<![\d.,])({_NUMBER})[ -](?:{_SPELT[larger]})\b", question, re.IGNORECASE):
-            number = match[1].lower().replace(",", "")
-            value = Decimal(NUMBER_WORDS.index(number) if number in NUMBER_WORDS else number)
+            value = number_said(match[1])
             found[value] = value * times
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.language import ambiguity, cues
-from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.language.words import NUMBER_WORDS, number_said, words
 from sqljury.patterns import regex
 
 _EACH_OF: Final = regex(
@@ -118,13 +118,8 @@ def limits(question: str) -> dict[float, str]:
     found: dict[float, set[str]] = {}
     for sign, pattern in _LIMITS:
         for match in pattern.finditer(question):
-            found.setdefault(_value(match["number"]), set()).add(sign)
+            found.setdefault(float(number_said(match["number"])), set()).add(sign)
     return {number: signs.pop() for number, signs in found.items() if len(signs) == 1}
-
-
-def _value(number: str) -> float:
-    number = number.lower()
-    return float(NUMBER_WORDS.index(number) if number in NUMBER_WORDS else number.replace(",", ""))
 
 
 def grouped_by(question: str) -> frozenset[str]:

@@ -6,6 +6,7 @@ In that form case, accents and plurals are gone.
 from __future__ import annotations
 
 import unicodedata
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -63,6 +64,12 @@ FORM_WORDS: Final = STOP_WORDS | frozenset(_FORM.split())
 
 NUMBER_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """The words for 0 to 10, in this order."""
+
+
+def number_said(text: str) -> Decimal:
+    """The number that digits, perhaps with commas, or one of ``NUMBER_WORDS`` say; raises for any other text."""
+    bare = text.lower().replace(",", "")
+    return Decimal(NUMBER_WORDS.index(bare) if bare in NUMBER_WORDS else bare)
 
 
 def words(text: str) -> tuple[str, ...]:
