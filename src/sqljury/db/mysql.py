@@ -6,14 +6,13 @@ Cells are numbers, bytes for binary columns, and for everything else the text th
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.db.base import one_line
 from sqljury.db.mysql_url import FORM, read_url
-from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number, reset
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.sql import literals
 from sqljury.types import Cell, FailureKind
@@ -241,7 +240,7 @@ class MySQLDriver:
 
     def sever(self, connection: Any) -> None:
         """Shut the socket down under PyMySQL."""
-        connection._sock.shutdown(socket.SHUT_RDWR)
+        reset(connection._sock)
 
     def explain(self, error: Exception) -> tuple[FailureKind, str]:
         """By error number; the server's own words where the query is at fault."""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from sqljury.db.base import one_line
-from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number, shown_url, without
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number, reset, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.types import FailureKind
 
@@ -209,7 +209,7 @@ class PostgresDriver:
     def sever(self, connection: Any) -> None:
         """Shut the socket down under libpq."""
         with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
-            line.shutdown(socket.SHUT_RDWR)
+            reset(line)
 
     def explain(self, error: Exception) -> tuple[FailureKind, str]:
         """By SQLSTATE; the server's own words and hint where the query is at fault."""

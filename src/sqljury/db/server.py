@@ -6,7 +6,10 @@ Connections are kept for the next query; a thread watches each query that runs.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import socket
+import struct
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -226,6 +229,16 @@ class ServerDatabase(Closing):
         if kind == "limit" and reason == SERVER_STOPPED:
             reason = f"stopped after {watch.limits.seconds:g} s; ask for less"
         return failure(kind, f"{self.url}: {reason}" if kind == "database" else reason)
+
+
+def reset(line: socket.socket) -> None:
+    """Cut a line under whoever reads from it, and have it reset once it is closed.
+
+    A server that waits to write rows heeds no order to stop. Without a reset it goes on waiting, for minutes where the
+    client's buffer was full when it hung up.
+    """
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0))
+    line.shutdown(socket.SHUT_RDWR)
 
 
 def number(text: str) -> int | float | str:
