@@ -171,6 +171,13 @@ def test_a_billion_rows_never_reach_memory(engine: Engine) -> None:
     assert private_memory() - before < 200 * 1024**2
 
 
+def test_a_query_that_waits_to_write_rows_ends_too(engine: Engine) -> None:
+    """The server sees the client hang up, whether or not the client had room for more rows."""
+    for _ in range(20):
+        assert engine.db.execute(engine.endless, Limits(seconds=5, bytes=4_000_000, rows=10**9)).error_kind == "limit"
+    assert left_running(engine) == []
+
+
 def test_several_threads_at_once(engine: Engine) -> None:
     def ask(number: int) -> object:
         if number % 7 == 0:

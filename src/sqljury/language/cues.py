@@ -357,6 +357,24 @@ def wants_current(question: str) -> bool:
     return bool(_CURRENT.search(question)) and not _FORMER.search(question)
 
 
+_MEASURES: Final = (
+    "account|address|amount|balance|budget|date|day|fee|inventory|level|location|manager|month|owner|position|price"
+    "|quantity|quarter|rate|reading|salar(?:y|ie)|season|state|status|stock|time|value|version|week|year"
+)
+"""What a thing may have that is "current", though the thing itself is not said to be."""
+_GOING_ON: Final = regex(
+    rf"\b(?:current(?! (?:\w+ )?(?:{_MEASURES})s?\b)(?:ly)?|presently|at present|at the moment|right now|nowadays"
+    r"|still|on-?going|going on)\b",
+    re.IGNORECASE,
+)
+_CHANGED: Final = regex(rf"{_FORMER.pattern}|\b(?:still (?:has|have|need|to)|not|no|never|until|till)\b", re.IGNORECASE)
+
+
+def goes_on(question: str) -> bool:
+    """Whether the question is about things that are not over: "meters still in place", "current members"."""
+    return bool(_GOING_ON.search(question)) and not _CHANGED.search(question)
+
+
 _PAST: Final = _words(
     r"was|were|did|(?:has|have) been|(?:who|that|which) (?:once |also )?(?:\w+ed|held|ran|led|got|left)"
 )

@@ -69,3 +69,28 @@ def test_goods_are_counted_each_time(answered: Answered, question: str, times: i
 )
 def test_people_are_counted_once(answered: Answered, question: str) -> None:
     assert answered(LIBRARY, question, "SELECT COUNT(*) FROM loan").rows == ((2,),)
+
+
+CINEMA = """
+CREATE TABLE bookings (id INTEGER PRIMARY KEY, total_amount REAL);
+CREATE TABLE tickets (id INTEGER PRIMARY KEY, booking_id INTEGER REFERENCES bookings, kind TEXT, price REAL);
+INSERT INTO bookings VALUES (1, 20), (2, 8);
+INSERT INTO tickets VALUES (1, 1, 'student', 8), (2, 1, 'adult', 12), (3, 2, 'student', 8);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        (
+            "How many student tickets were issued altogether?",
+            "SELECT SUM(b.total_amount) FROM bookings b JOIN tickets t ON t.booking_id = b.id WHERE t.kind = 'student'",
+            2,
+        ),
+        ("How many tickets were issued?", "SELECT SUM(price) FROM tickets", 3),
+        ("How many tickets were issued, at what price?", "SELECT SUM(price) FROM tickets", 28),
+        ("What did all tickets come to?", "SELECT SUM(price) FROM tickets", 28),
+    ],
+)
+def test_rows_are_counted_and_no_money(answered: Answered, question: str, sql: str, expected: float) -> None:
+    assert answered(CINEMA, question, sql).rows == ((expected,),)

@@ -89,7 +89,7 @@ def test_only_the_rows_that_hold_now_are_taken(
             "SELECT s.name FROM site AS s JOIN assignment AS a ON a.site_id = s.id",
             4,
         ),
-        ("Current trips", "SELECT person FROM trip", 2),  # the end of a trip may have been left out
+        ("Trips", "SELECT person FROM trip", 2),
         (
             "Who now earns more than before?",
             "SELECT a.person FROM salary AS a JOIN salary AS b ON a.person = b.person WHERE a.euros > b.euros",

@@ -69,3 +69,15 @@ def test_rows_without_a_match_are_counted_themselves(answered: Answered) -> None
     script = f"{SCHEMA} INSERT INTO matter VALUES (3, 'Divorce');"
     found = answered(script, "How many matters have no hearing?", sql)
     assert (found.sql, found.rows) == (sql.replace("JOIN", "LEFT JOIN"), ((1,),))
+
+
+HOTELS = """
+CREATE TABLE hotel (ht_id INTEGER, ht_name TEXT, ht_stars INTEGER, ht_partner INTEGER);
+INSERT INTO hotel VALUES (1, 'Astra', 5, 1), (2, 'Bel', 5, 0), (3, 'Cara', 4, 1), (4, 'Dom', 5, 1);
+"""
+
+
+def test_a_flag_is_no_key(answered: Answered) -> None:
+    sql = "SELECT a.ht_name FROM hotel AS a JOIN hotel AS b ON b.ht_partner = a.ht_id WHERE a.ht_stars = 5"
+    answer = answered(HOTELS, "Five-star hotels that are partners of ours", sql)
+    assert answer.sql == "SELECT a.ht_name FROM hotel AS a WHERE a.ht_stars = 5 AND a.ht_partner = 1"

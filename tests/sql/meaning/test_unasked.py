@@ -11,6 +11,8 @@ CREATE TABLE vehicle (id INTEGER PRIMARY KEY, plate TEXT, status TEXT, km INTEGE
 CREATE TABLE test (id INTEGER PRIMARY KEY, name TEXT, is_abnormal INTEGER, result TEXT);
 INSERT INTO test VALUES (1, 'blood', 1, 'high'), (2, 'urine', 0, 'fine'), (3, 'blood', NULL, NULL);
 CREATE TABLE fine (id INTEGER PRIMARY KEY, kind TEXT, amount REAL, received DATE);
+CREATE TABLE member (id INTEGER PRIMARY KEY, kind TEXT, left_on DATE);
+INSERT INTO member VALUES (1, 'a', NULL), (2, 'a', '2024-01-02'), (3, 'b', NULL);
 INSERT INTO vehicle VALUES (1, 'A1', 'AVAILABLE', 10, '2021-02-03'), (2, 'B2', 'SOLD', 90, '2019-05-06'),
     (3, 'C3', 'IN_REPAIR', 40, '2022-07-08');
 INSERT INTO fine VALUES (1, 'SPEEDING', 30.5, '2024-01-02'), (2, 'PARKING', 20, '2024-03-04');
@@ -28,6 +30,11 @@ EARLY = "SELECT SUM(amount) FROM fine WHERE kind = 'SPEEDING' AND received < '20
             "The car with the most kilometres, including those in repair",
             "SELECT plate FROM vehicle WHERE status <> 'IN_REPAIR' AND km > 0 ORDER BY km",
             "SELECT plate FROM vehicle WHERE km > 0 ORDER BY km",
+        ),
+        (
+            "How many people by kind, also those who left again?",
+            "SELECT kind, COUNT(*) FROM member WHERE left_on IS NULL GROUP BY kind",
+            "SELECT kind, COUNT(*) FROM member GROUP BY kind",
         ),
         (
             "How much did all speeding tickets come to in total?",
@@ -63,6 +70,8 @@ def test_it_is_removed(answered: Answered, question: str, sql: str, expected: st
         ("How much did expired speeding tickets come to?", EARLY),
         ("What did speeding cost us up to the end of December?", EARLY),
         ("Fines that are not yet paid for speeding", EARLY),
+        ("Kinds, and also when they left", "SELECT kind FROM member WHERE left_on IS NULL"),
+        ("Kinds, but not including those who left", "SELECT kind FROM member WHERE left_on IS NULL"),
         ("How many abnormal tests wait?", "SELECT COUNT(*) FROM test WHERE is_abnormal = 1 AND result IS NULL"),
         ("How many tests of stool are fine?", "SELECT COUNT(*) FROM test WHERE name = 'stool' AND result = 'fine'"),
         ("Tests with their results", "SELECT name, result FROM test WHERE is_abnormal = 0"),

@@ -16,7 +16,13 @@ from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
-from sqljury.sql.meaning.counted import counted_different, counted_matches, counted_once, summed_keys
+from sqljury.sql.meaning.counted import (
+    counted_different,
+    counted_matches,
+    counted_not_summed,
+    counted_once,
+    summed_keys,
+)
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
@@ -25,12 +31,14 @@ from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.fixed import fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
+from sqljury.sql.meaning.happened import happened
 from sqljury.sql.meaning.having import conditions_of_rows
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
-from sqljury.sql.meaning.itself import joined_with_itself, looked_up_in_itself
+from sqljury.sql.meaning.itself import flag_of_itself, joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.late import late
+from sqljury.sql.meaning.letters import code_of_word
 from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs
 from sqljury.sql.meaning.measures import larger_units
@@ -39,6 +47,7 @@ from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
+from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.parts import part_of_named_year
 from sqljury.sql.meaning.percentages import percentages
@@ -47,6 +56,7 @@ from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.rowkeys import key_of_named_row
+from sqljury.sql.meaning.saidday import said_day
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -76,14 +86,18 @@ RULES: Final[tuple[Rule, ...]] = (
     part_of_named_year,
     whole_periods,
     missing_period,
+    said_day,
     unasked_days,
     included,
     current_rows,
+    not_over,
     numbers_of_texts,
+    happened,
     booleans,
     along_keys,
     tied,
     looked_up_in_itself,
+    flag_of_itself,
     joined_with_itself,
     superiors,
     compared_superiors,
@@ -94,6 +108,7 @@ RULES: Final[tuple[Rule, ...]] = (
     mentioned,
     key_of_named_row,
     ignored_case,
+    code_of_word,
     last_day,
     whole_days,
     durations,
@@ -121,6 +136,7 @@ RULES: Final[tuple[Rule, ...]] = (
     counted_sets,
     extremes,
     summed_keys,
+    counted_not_summed,
     counted_different,
     counted_once,
     counted_matches,
@@ -145,7 +161,16 @@ DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
 """Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
-FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, day_numbers, conditions_of_rows, booleans, along_keys, median)
+FOR_ERRORS: Final[tuple[Rule, ...]] = (
+    now_texts,
+    epochs,
+    day_numbers,
+    conditions_of_rows,
+    happened,
+    booleans,
+    along_keys,
+    median,
+)
 """Rules on what is an error on some engines, such as comparing a number with a date, or a function that they lack."""
 
 

@@ -18,6 +18,8 @@ Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
 
 TITLES: Final = ("name", "title", "label")
 """Last words of a column that is the name of a row, the likeliest first."""
+DAY_WORDS: Final = frozenset(("date", "day", "dt", "at", "on", "time", "ts", "datetime", "timestamp", "when", "of"))
+"""Words of columns of days that do not tell which day it is."""
 YEARS: Final = (1900, 2100)
 """Between these a number is taken for a year."""
 

@@ -19,7 +19,7 @@ def booleans(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace a constant for yes or no that the column does not have by the one that it has, and add up yes as 1."""
     changed = False
     for node, column, other in compared(tree, exp.EQ, exp.NEQ, exp.Is):
-        truth = _truth(other)
+        truth = truth_of(other)
         if truth is None:
             continue
         pair = _pair(column, other, asked)
@@ -32,7 +32,7 @@ def booleans(tree: exp.Query, asked: Asked) -> Change | None:
                 side = exp.Coalesce(this=side, expressions=[other_value])
             node.replace(kind(this=side, expression=value))
     for column in list(tree.find_all(exp.Column)):
-        if _is_condition(column) and (pair := _pair(column, exp.true(), asked)) is not None:
+        if is_condition(column) and (pair := _pair(column, exp.true(), asked)) is not None:
             changed = True
             column.replace(exp.EQ(this=column.copy(), expression=pair[0].copy()))
     for call in tree.find_all(exp.Sum, exp.Avg):
@@ -44,7 +44,8 @@ def booleans(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("the column has other values for yes and no") if changed else None
 
 
-def _truth(node: exp.Expr) -> bool | None:
+def truth_of(node: exp.Expr) -> bool | None:
+    """Whether a constant says yes or no, in any of the usual ways; None for any other expression."""
     if isinstance(node, exp.Boolean):
         return bool(node.this)
     return _MEANING.get(node.name.lower()) if isinstance(node, exp.Literal) else None
@@ -80,7 +81,7 @@ def _matches(constant: exp.Expr, values: tuple[Any, ...], asked: Asked) -> bool:
     return same(constant.name) in {same(_word(value)) for value in values}
 
 
-def _is_condition(column: exp.Column) -> bool:
+def is_condition(column: exp.Column) -> bool:
     """Whether a column stands alone where a condition is expected."""
     above = column.parent
     while isinstance(above, exp.Paren):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sqljury.language.alike import mentions
 from sqljury.language.cues import counted, different, different_things, times_of_goods
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
@@ -17,6 +18,25 @@ from sqljury.types import Schema, Table
 
 _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
 """Last words of columns that number rows."""
+_MONEY: Final = frozenset(
+    (
+        "amount",
+        "amt",
+        "price",
+        "cost",
+        "fee",
+        "total",
+        "revenue",
+        "value",
+        "charge",
+        "salary",
+        "wage",
+        "paid",
+        "net",
+        "gross",
+    )
+)
+"""Words of columns that hold money, which "how many" does not ask for."""
 
 
 def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
@@ -83,6 +103,26 @@ def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
         node.set("this", exp.column(identifier(table.row_key[0], asked.dialect), table=alias.copy()))
     reason = f"COUNT(*) counted one for what has no row of {table.name}"
     return Change(reason) if counts else None
+
+
+def counted_not_summed(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count the rows that the question counts where the query adds up money: ``SUM(total_amount)`` for "how many"."""
+    if not isinstance(tree, exp.Select) or len(tree.selects) != 1 or tree.args.get("group"):
+        return None
+    total, table = tree.selects[0].unalias(), counted_table(asked.question.text, asked.schema)
+    summed = held(total.this, asked.schema) if isinstance(total, exp.Sum) else None
+    sources = sources_of(tree, asked.schema) if summed is not None else None
+    if table is None or summed is None or sources is None or sources.others:
+        return None
+    named = words(summed.column.name)
+    if not _MONEY.intersection(named) or mentions(asked.question.text, named) or table not in sources.tables.values():
+        return None
+    column = _identifying(table, sources)
+    count = exp.Star() if column is None else exp.Distinct(expressions=[column])
+    if column is None and len(sources.tables) > 1:
+        return None
+    total.replace(exp.Count(this=count, big_int=True))
+    return Change(f"the question counts {table.name}, and the query added up {summed.column.name}")
 
 
 def summed_keys(tree: exp.Query, asked: Asked) -> Change | None:

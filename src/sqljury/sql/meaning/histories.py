@@ -24,14 +24,19 @@ _FLAGS: Final = frozenset(("current", "active", "status", "state", "latest", "va
 _NEVER: Final = "9999-01-01"
 
 
-class _History(NamedTuple):
-    """A table of a query, by alias, and its columns of the first and the last day on which a row holds."""
+class History(NamedTuple):
+    """A table of a query, by alias, and its columns of the first, if any, and the last day on which a row holds."""
 
     sources: Sources
     alias: str
     table: Table
-    start: Column
     end: Column
+    start: Column | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is the only table of its SELECT."""
+        return len(self.sources.tables) == 1
 
 
 def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
@@ -39,40 +44,45 @@ def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
 
     If the query reads other tables too, the question must mention the table of the history, and tell of nothing past.
     """
-    if not wants_current(asked.question.text) or _is_said(tree):
+    if not wants_current(asked.question.text) or says_current(tree):
         return None
     found = list(_histories(tree, asked))
-    if any(_is_restricted(history, asked) for history in found):
+    if any(is_restricted(history, asked) for history in found):
         return None
-    changed = []
-    for history in found:
-        alone = len(history.sources.tables) == 1
-        holds = _holds(history, asked) if alone or _is_current(history.table, asked.question.text) else None
-        select = history.sources.scope.expression
-        if holds is not None and isinstance(select, exp.Select):
-            _add(select, history.alias, holds)
-            changed.append(history.table.name)
+    changed = [history.table.name for history in found if keep_current(history, asked)]
     return Change(f"the question asks for what holds now, and {changed[0]} has former rows too") if changed else None
 
 
-def _is_current(table: Table, question: str) -> bool:
+def keep_current(history: History, asked: Asked) -> bool:
+    """Add the condition that rows of this table hold now, if the question may mean this table; whether it was added."""
+    may_be_meant = history.is_alone or is_current(history.table, asked.question.text)
+    holds = _holds(history, asked) if may_be_meant else None
+    select = history.sources.scope.expression
+    if holds is None or not isinstance(select, exp.Select):
+        return False
+    _add(select, history.alias, holds)
+    return True
+
+
+def is_current(table: Table, question: str) -> bool:
     """Whether the question may mean this table, one of several in the query, by "currently"."""
     return mentions(question, words(table.name)) and not tells_past(question)
 
 
-def _is_said(tree: exp.Query) -> bool:
+def says_current(tree: exp.Query) -> bool:
     """Whether a text of the query says it, such as the kind of a current account."""
     return any("current" in literal.name.lower() for literal in tree.find_all(exp.Literal))
 
 
-def _histories(tree: exp.Query, asked: Asked) -> Iterator[_History]:
+def _histories(tree: exp.Query, asked: Asked) -> Iterator[History]:
     """The tables with days from and to which rows hold, without one that stands twice: it may be of two times."""
     for sources in read_sources(tree, asked.schema):
         tables = list(sources.tables.values())
         for alias, table in sources.tables.items():
             span = next(_spans(table, asked), None)
             if span is not None and sum(other is table for other in tables) == 1:
-                yield _History(sources, alias, table, *span)
+                start, end = span
+                yield History(sources, alias, table, end, start)
 
 
 def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:
@@ -84,15 +94,16 @@ def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:
                 yield start, end
 
 
-def _is_restricted(history: _History, asked: Asked) -> bool:
+def is_restricted(history: History, asked: Asked) -> bool:
     """Whether the query has one of the two columns already, or one that tells which rows hold now."""
-    select, span = history.sources.scope.expression, {history.start.name.lower(), history.end.name.lower()}
+    span = {column.name.lower() for column in (history.start, history.end) if column is not None}
+    select = history.sources.scope.expression
     owned = [(node, owner(node, asked.schema)) for node in select.find_all(exp.Column)]
     names = [node.name for node, one in owned if one is not None and one[0] == history.alias.lower()]
     return any(name.lower() in span or _FLAGS & {*words(name)} for name in names)
 
 
-def _holds(history: _History, asked: Asked) -> exp.Expr | None:
+def _holds(history: History, asked: Asked) -> exp.Expr | None:
     """The condition of rows that hold now; None if every row does, if no row does, or if the database cannot tell.
 
     Rows that end on a day to come hold now as well: where there are such, it is not known what is meant.

@@ -39,6 +39,27 @@ def looked_up_in_itself(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("a join of numbers and texts of one table", without=("join", "conditions")) if changed else None
 
 
+def flag_of_itself(tree: exp.Query, asked: Asked) -> Change | None:
+    """Ask for a flag where a join of a table with itself takes it for a key: ``ON b.partner = a.id`` for partners."""
+    for select, join, here, there in _self_joins(tree, asked):
+        left, right = held(here, asked.schema), held(there, asked.schema)
+        if left is None or right is None:
+            continue
+        for flag, key, node in ((left, right, here), (right, left, there)):
+            if _is_flag(flag, asked) and not _is_flag(key, asked):
+                join.pop()
+                yes = exp.EQ(this=node.copy(), expression=exp.Literal.number(1))
+                select.where(yes, copy=False)
+                _rename(select, there, here)
+                return Change(f"{flag.column.name} is 1 or 0, and no key", without=("join", "conditions"))
+    return None
+
+
+def _is_flag(known: Held, asked: Asked) -> bool:
+    """Whether a column holds 1 and 0, and nothing else."""
+    return {*asked.data.values(known.table, known.column.name)} == {0, 1}
+
+
 def joined_with_itself(tree: exp.Query, asked: Asked) -> Change | None:
     """Leave out a join of a table with itself on one column where nothing compares a row with another one.
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.words import NUMBER_WORDS
+from sqljury.language.alike import MENTIONED, likeness
+from sqljury.language.words import NUMBER_WORDS, words
 from sqljury.sql.conditions import take_out
-from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held, single_select
+from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, compared, day_of, held, holds_days, single_select
 from sqljury.sql.parse import exp
 
 _TOKEN: Final = re.compile(r"[a-z0-9]+")
@@ -26,9 +27,16 @@ _OF_TIME: Final = re.compile(
 )
 """Anything in a question that a condition on a day may be meant for."""
 _INCLUDING: Final = re.compile(r"(?<!\bnot )(?<!n't )(?<!n’t )(?<!without )\bincluding\b", re.IGNORECASE)
+_ALSO: Final = re.compile(
+    r"(?<!\bnot )(?<!n't )(?<!n’t )(?<!without )\b(?:including|also|even) (?:the )?"
+    r"(?:those|ones|everyone|everybody|anyone|people) (?:who|that|which)\b",
+    re.IGNORECASE,
+)
 _INCLUDED: Final = re.compile(r"(?<!\bnot )\b(?:included|as well|too)\b", re.IGNORECASE)
 _NEAR: Final = 4
 """Words beside "including" or "included" that may be a value."""
+_FAR: Final = 6
+"""Words behind "also" that may say who is meant too."""
 _MOST_TEXTS: Final = 50
 """A column with more different values holds names."""
 
@@ -51,14 +59,29 @@ def _is_between_days(node: exp.Between) -> bool:
 
 
 def included(tree: exp.Query, asked: Asked) -> Change | None:
-    """Remove ``status <> 'SOLD'`` where the question says "including sold ones" or "sold ones included"."""
+    """Remove ``status <> 'SOLD'`` where the question says "including sold ones" or "sold ones included".
+
+    Likewise ``left_on IS NULL`` for "also those who left".
+    """
     select, said = single_select(tree), _said_to_be_included(asked.question.text)
-    if select is None or not said:
+    if select is None or not (said or _ALSO.search(asked.question.text)):
         return None
     left_out = [node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, said, asked)]
+    left_out += [node for node in select.find_all(exp.Is) if _is_also_meant(node, asked)]
     if not take_out(select, "where", left_out):
         return None
     return Change("the question includes what the query leaves out", without=("conditions",))
+
+
+def _is_also_meant(node: exp.Is, asked: Asked) -> bool:
+    """Whether a condition is that a day is NULL, and the question says that those with this day are meant too."""
+    known = held(node.this, asked.schema)
+    if known is None or not isinstance(node.expression, exp.Null) or not holds_days(known, asked.data):
+        return False
+    named = {*words(known.column.name)} - DAY_WORDS
+    behind = [asked.question.text[match.end() :] for match in _ALSO.finditer(asked.question.text)]
+    said = (word for text in behind for word in words(" ".join(text.split()[:_FAR])))
+    return any(likeness(word, name) >= MENTIONED for word in said for name in named)
 
 
 def _said_to_be_included(question: str) -> list[list[str]]:
@@ -77,5 +100,5 @@ def _is_included(column: exp.Column, other: exp.Expr, said: list[list[str]], ask
     tokens = _TOKEN.findall(other.name.lower())
     if not tokens or other.name not in values or len(set(values)) > _MOST_TEXTS:
         return False
-    places = ((words, at) for words in said for at in range(len(words) - len(tokens) + 1))
-    return any(words[at : at + len(tokens)] == tokens for words, at in places)
+    places = ((near, at) for near in said for at in range(len(near) - len(tokens) + 1))
+    return any(near[at : at + len(tokens)] == tokens for near, at in places)
