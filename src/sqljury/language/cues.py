@@ -367,12 +367,25 @@ _GOING_ON: Final = regex(
     r"|still|on-?going|going on)\b",
     re.IGNORECASE,
 )
-_CHANGED: Final = regex(rf"{_FORMER.pattern}|\b(?:still (?:has|have|need|to)|not|no|never|until|till)\b", re.IGNORECASE)
+_CHANGED: Final = regex(
+    rf"{_FORMER.pattern}|\b(?:still (?:has|have|need|to|count\w*|includ\w+)|not|no|never|until|till)\b", re.IGNORECASE
+)
+_BESIDE: Final = 4
+"""Words between what goes on and the word that says so."""
 
 
 def goes_on(question: str) -> bool:
     """Whether the question is about things that are not over: "meters still in place", "current members"."""
     return bool(_GOING_ON.search(question)) and not _CHANGED.search(question)
+
+
+def goes_on_beside(question: str, name: Sequence[str]) -> bool:
+    """Whether a word of this name stands beside the one that says that something goes on: "meters still in place"."""
+    return any(
+        word in name
+        for match in _GOING_ON.finditer(question)
+        for word in (*words(question[: match.start()])[-_BESIDE:], *words(question[match.end() :])[:_BESIDE])
+    )
 
 
 _PAST: Final = _words(

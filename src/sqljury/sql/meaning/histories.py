@@ -19,7 +19,7 @@ from sqljury.types import Column, Table
 
 _STARTS: Final = {"to": "from", "thru": "from"}
 """By the word that says in a name that a column is an end, the word for the start beside it."""
-_FLAGS: Final = frozenset(("current", "active", "status", "state", "latest", "valid"))
+STATES: Final = frozenset(("current", "active", "status", "state", "latest", "valid"))
 """Words of names of columns that tell which rows hold now."""
 _NEVER: Final = "9999-01-01"
 
@@ -100,7 +100,7 @@ def is_restricted(history: History, asked: Asked) -> bool:
     select = history.sources.scope.expression
     owned = [(node, owner(node, asked.schema)) for node in select.find_all(exp.Column)]
     names = [node.name for node, one in owned if one is not None and one[0] == history.alias.lower()]
-    return any(name.lower() in span or _FLAGS & {*words(name)} for name in names)
+    return any(name.lower() in span or STATES & {*words(name)} for name in names)
 
 
 def _holds(history: History, asked: Asked) -> exp.Expr | None:

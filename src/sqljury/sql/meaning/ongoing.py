@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from sqljury.language.cues import goes_on
+from sqljury.language.cues import goes_on, goes_on_beside
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, holds_days
-from sqljury.sql.meaning.histories import History, is_restricted, keep_current, says_current
+from sqljury.sql.meaning.histories import STATES, History, is_restricted, keep_current, says_current
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import read_sources
 from sqljury.types import Column, Table
@@ -33,12 +33,25 @@ def not_over(tree: exp.Query, asked: Asked) -> Change | None:
 
     The table has one day of an end, NULL in some rows, and none to come.
     """
-    if not goes_on(asked.question.text) or says_current(tree):
+    if not goes_on(asked.question.text) or says_current(tree) or _tells_state(tree):
         return None
     found = list(_with_ends(tree, asked))
-    if len(found) != 1 or is_restricted(found[0], asked) or not keep_current(found[0], asked):
+    if len(found) != 1 or is_restricted(found[0], asked):
+        return None
+    if not (found[0].is_alone or goes_on_beside(asked.question.text, words(found[0].table.name))):
+        return None
+    if not keep_current(found[0], asked):
         return None
     return Change(f"the question asks for what is not over, and {found[0].end.name} says what is")
+
+
+def _tells_state(tree: exp.Query) -> bool:
+    """Whether a condition says of any row that something has not happened, or in which state it is."""
+    if any(
+        isinstance(node.expression, exp.Null) and not isinstance(node.parent, exp.Not) for node in tree.find_all(exp.Is)
+    ):
+        return True
+    return any(STATES & {*words(column.name)} for column in tree.find_all(exp.Column))
 
 
 def _with_ends(tree: exp.Query, asked: Asked) -> Iterator[History]:
