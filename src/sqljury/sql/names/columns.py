@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sqljury.language.alike import mentions, pieces
 from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.names.from_clause import FromClause
-from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
+from sqljury.sql.names.near import after_table, is_name_of, near_by_meaning, near_columns
 from sqljury.sql.names.readings import PLAUSIBLE, READINGS, Option, Reading
 from sqljury.sql.names.routes import Route, end, score
 from sqljury.sql.parse import exp
@@ -48,8 +48,6 @@ _OWN_CODE: Final = 0.75
 _FIRST_DAY: Final = 0.5
 _LATER_DAY: Final = 0.3
 """Tables list first when something began."""
-_NAMING: Final = ("code", "cd", "name", "nm", "iso", "desc")
-"""Last words of columns that name or encode what the words before them say."""
 _DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
 """Last words of columns of days."""
 _RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))
@@ -317,12 +315,11 @@ class Binder:
 
     def _own_code(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The column that is called so with "code" or "name" behind it: ``country_code`` for ``country``."""
-        wanted = {(*pieces(column.name), word) for word in _NAMING}
         found = [
             (alias, each.name)
             for alias in aliases
             for each in self._tables[alias].columns
-            if pieces(each.name) in wanted
+            if is_name_of(each.name, column.name)
         ]
         return [
             Option(_OWN_CODE, "code of the table", self._assigning(column, alias, name))

@@ -31,6 +31,8 @@ _WORD: Final = 0.7
 _ASKED: Final = 0.1
 _KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
 _UNSPECIFIC: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
+_NAMING: Final = frozenset(("code", "cd", "name", "nm", "iso", "desc"))
+"""Last words of columns that name or encode what the words before them say."""
 
 
 class Near(NamedTuple):
@@ -99,6 +101,12 @@ def after_table(name: str, called: str, table: Table) -> str | None:
             same = [column.name for column in table.columns if pieces(column.name) == ending]
             return same[0] if len(same) == 1 else None
     return None
+
+
+def is_name_of(column: str, thing: str) -> bool:
+    """Whether a column has the name or the code of a thing by its last word: ``country_code`` of ``country``."""
+    named = pieces(column)
+    return named[:-1] == pieces(thing) and not _NAMING.isdisjoint(named[-1:])
 
 
 def _near(name: str, column: str, table: Table) -> Near | None:
