@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, scopes
 from sqljury.sql.text import quote_name
-from sqljury.types import Column, Schema, Table
+from sqljury.types import Column, ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def table_named(schema: Schema, name: str) -> Table | None:
     """The table of that full name in any case."""
     lower = name.lower()
     return next((table for table in schema.tables if table.name.lower() == lower), None)
+
+
+def referred_table(schema: Schema, key: ForeignKey) -> Table | None:
+    """The table that a foreign key leads to."""
+    return next((table for table in schema.tables if key.leads_to(table)), None)
 
 
 def column_names(schema: Schema) -> frozenset[str]:

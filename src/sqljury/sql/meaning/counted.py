@@ -139,7 +139,7 @@ def _identifying(table: Table, sources: Sources) -> exp.Column | None:
         (alias, key.columns[0])
         for alias, known in sources.tables.items()
         for key in known.foreign_keys
-        if len(key.columns) == 1 and (key.ref_table, key.ref_schema) == (table.name, table.schema)
+        if len(key.columns) == 1 and key.leads_to(table)
     }
     if len(keys) != 1:
         return None

@@ -67,7 +67,7 @@ def _keys(sources: Sources, here: set[str], there: set[str]) -> Iterator[exp.EQ]
         for key in sources.tables[alias].foreign_keys:
             for other in sorted(there):
                 table = sources.tables[other]
-                if len(key.columns) == 1 and (table.name, table.schema) == (key.ref_table, key.ref_schema):
+                if len(key.columns) == 1 and key.leads_to(table):
                     yield exp.EQ(
                         this=_column(sources, alias, key.columns[0]),
                         expression=_column(sources, other, key.ref_columns[0]),
