@@ -124,6 +124,15 @@ class Sources:
         written = node.this if own is None or own.this is None else own.this
         return written.copy() if isinstance(written, exp.Identifier) else exp.to_identifier(alias)
 
+    def column(self, alias: str, name: str) -> exp.Column:
+        """A column of the table with that alias, as the query must write it."""
+        return exp.Column(this=identifier(name, self.schema.dialect), table=self.identifier(alias))
+
+    def equal(self, alias: str, here: Iterable[str], other: str, there: Iterable[str]) -> exp.Condition:
+        """The condition that columns of one table equal those of another one, position by position."""
+        pairs = zip(here, there, strict=True)
+        return exp.and_(*(exp.EQ(this=self.column(alias, a), expression=self.column(other, b)) for a, b in pairs))
+
     def outputs(self, alias: str) -> Sequence[str] | None:
         """The columns of what stands in FROM under an alias; None where they are not known."""
         if alias in self.tables:

@@ -358,8 +358,7 @@ class Binder:
         if len(tables) != 1 or len(tables[0][1].row_key) != 1:
             return None
         alias, table = tables[0]
-        name = identifier(table.row_key[0], self._schema.dialect)
-        return exp.Column(this=name, table=self._sources.identifier(alias))
+        return self._sources.column(alias, table.row_key[0])
 
     def _counted(self, table: Table) -> bool:
         """Whether an aggregate would count rows that the join repeats; aggregates of ``table`` alone may."""
