@@ -128,6 +128,12 @@ class Sources:
         """A column of the table with that alias, as the query must write it."""
         return exp.Column(this=identifier(name, self.schema.dialect), table=self.identifier(alias))
 
+    def assign(self, column: exp.Column, alias: str, name: str = "") -> None:
+        """Make a column of the query one of the table with that alias, where ``name`` is given the one of that name."""
+        if name:
+            column.set("this", identifier(name, self.schema.dialect))
+        column.set("table", self.identifier(alias))
+
     def equal(self, alias: str, here: Iterable[str], other: str, there: Iterable[str]) -> exp.Condition:
         """The condition that columns of one table equal those of another one, position by position."""
         pairs = zip(here, there, strict=True)

@@ -13,7 +13,8 @@ from sqljury.types import Schema, Table
 LEAST: Final = 0.3
 """Columns with a lower score are left out."""
 # Scores by kind of relation; benchmarks/bind.py counts the right and wrong repairs of each kind.
-_GLUED: Final = 0.9
+GLUED: Final = 0.9
+"""For a name that is that of the table and of its column: ``airline_name``."""
 _TABLE_WORDS: Final = 0.85
 _REFERS: Final = 0.8
 _INITIALS: Final = 0.7
@@ -114,7 +115,7 @@ def _near(name: str, column: str, table: Table) -> Near | None:
     if not ours or not theirs:
         return None
     if after_table(name, table.name, table) == column:
-        return Near(column, _GLUED, "table and column")
+        return Near(column, GLUED, "table and column")
     if theirs in ((*named, *ours), (*named[-1:], *ours)):
         return Near(column, _TABLE_WORDS, "table and column")
     if _initials(ours) == "".join(theirs) or _initials(theirs) == "".join(ours):
