@@ -27,6 +27,7 @@ from typing import Any
 from sqljury import connect
 from sqljury.context import Context
 from sqljury.db.base import Database
+from sqljury.evaluation.run_folder import forms_of
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
@@ -102,7 +103,7 @@ class Replay:
     def queries(self) -> list[str]:
         """What the model wrote, once each, in its order."""
         stored = self._record["candidates"]
-        texts = (one["fixes"][0]["before"] if one["fixes"] else one["sql"] for one in stored)
+        texts = (forms_of(one)[0] for one in stored)
         return [text for text in dict.fromkeys(texts) if text]
 
     def run(self, sql: str) -> Result:

@@ -27,6 +27,7 @@ from sqljury import connect
 from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import DatasetError
+from sqljury.evaluation.run_folder import forms_of
 from sqljury.keys import known_schema
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
@@ -44,7 +45,7 @@ def lines(record: dict[str, Any], db: Database, known: Task, context: Context) -
     def right(sql: str) -> bool:
         return judge(gold, db.execute(EX.prepare(sql)), ordered).correct
 
-    written = [text for one in record["candidates"] for text in (one["sql"], *(fix["before"] for fix in one["fixes"]))]
+    written = [text for one in record["candidates"] for text in forms_of(one)]
     queries = list(dict.fromkeys(filter(None, written)))
     seconds, proposed = 0.0, Counter[str]()
     for sql in queries:

@@ -40,8 +40,8 @@ def written(run: Path) -> dict[str, str]:
     """By question the first query of a run, before any repair."""
     queries: dict[str, str] = {}
     for record in run_folder.records(run):
-        first = record["candidates"][0] if record["candidates"] else {"sql": "", "fixes": []}
-        queries[record["question"]] = first["fixes"][0]["before"] if first["fixes"] else first["sql"]
+        first = record["candidates"][:1]
+        queries[record["question"]] = run_folder.forms_of(first[0])[0] if first else ""
     return queries
 
 

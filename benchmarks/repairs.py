@@ -27,6 +27,7 @@ from typing import Any
 from sqljury import FakeModel, connect
 from sqljury.context import Context, State
 from sqljury.evaluation.report import Share
+from sqljury.evaluation.run_folder import forms_of
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.pipeline import Pipeline, compiled, run
@@ -48,10 +49,7 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         question = Question(record["question"], id=record["id"])
         context = pipeline.context(question, db)
         state = run(compiled(pipeline.recipe, last="prepare"), State.of(question), context)
-        written = tuple(
-            Candidate(one["fixes"][0]["before"] if one["fixes"] else one["sql"], "direct", one["logprob"])
-            for one in stored
-        )
+        written = tuple(Candidate(forms_of(one)[0], "direct", one["logprob"]) for one in stored)
         charge_writing(context, record, {one["part"] for one in stored})
         state = run_again(replace(state, candidates=written), context)
         before = context.budget.total()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from sqljury.errors import DatasetError
 from sqljury.evaluation import run_folder as folder
+from sqljury.types import Candidate, Fix
 
 SETTINGS = {"dataset": {}, "recipe": {"name": "fast"}, "model": "fake", "seed": 0}
 RECORD: dict[str, Any] = {
@@ -36,6 +38,12 @@ def changed(**fields: Any) -> str:
 
 def test_a_sound_record_passes(tmp_path: Path) -> None:
     assert folder.records(written(tmp_path / "run", json.dumps(RECORD))) == [RECORD]
+
+
+@pytest.mark.parametrize("before", [(), ("SELECT a",), ("SELECT a", "SELECT b")])
+def test_a_stored_candidate_has_the_forms_of_its_query(before: tuple[str, ...]) -> None:
+    candidate = Candidate("SELECT c", "direct", fixes=tuple(Fix(sql, "x", "schema") for sql in before))
+    assert candidate.forms == folder.forms_of(asdict(candidate)) == (*before, "SELECT c")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.language.words import NUMBER_WORDS, ORDINALS
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import YEARS
 from sqljury.sql.meaning.units import is_small_unit
@@ -19,11 +20,11 @@ from sqljury.types import Table
 _NUMBER: Final = regex(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _SCALES: Final = frozenset({"hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter"})
 _NUMERALS: Final[dict[str, int]] = {
-    **dict.fromkeys(("zero", "no"), 0),
-    **dict.fromkeys(("one", "a", "once", "first"), 1),
-    **dict.fromkeys(("two", "twice", "second", "both", "couple"), 2),
-    **dict.fromkeys(("three", "third"), 3),
-    **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
+    **{word: number for number, word in enumerate(NUMBER_WORDS)},
+    **ORDINALS,
+    "no": 0,
+    **dict.fromkeys(("a", "once"), 1),
+    **dict.fromkeys(("twice", "both", "couple"), 2),
 }
 _QUOTED: Final = regex(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
 _CONVERSIONS: Final = frozenset({7, 10, 12, 24, 30, 60, 100, 365, 365.25, 1000, 1024, 1440, 3600, 86400, 1_000_000})

@@ -13,7 +13,7 @@ from sqljury.datasets.pairs import Prediction
 from sqljury.engines.databases import Databases
 from sqljury.errors import DatasetError
 from sqljury.evaluation.judge import Batch, BatchJudge, judge_batches
-from sqljury.evaluation.run_folder import Record, moved, records
+from sqljury.evaluation.run_folder import Record, forms_of, moved, records
 from sqljury.evaluation.targets import Targets
 from sqljury.evaluation.verdicts import Verdicts, Work, judge_all
 from sqljury.metrics.execution import LIMITS
@@ -204,10 +204,9 @@ def summary(verdicts: Sequence[Verdict]) -> RunFindings:
 
 def stages(candidate: Record) -> tuple[str, str, str]:
     """A candidate's query as written, after the repairs that need no model, and after all repairs."""
-    fixes = candidate["fixes"]
-    queries = [*(fix["before"] for fix in fixes), candidate["sql"]]
-    by_model = [place for place, fix in enumerate(fixes) if fix["by"] in ("model", "tests")]
-    return queries[0], queries[by_model[0] if by_model else -1], candidate["sql"]
+    forms = forms_of(candidate)
+    by_model = [place for place, fix in enumerate(candidate["fixes"]) if fix["by"] in ("model", "tests")]
+    return forms[0], forms[by_model[0] if by_model else -1], forms[-1]
 
 
 def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: bool) -> Verdict:

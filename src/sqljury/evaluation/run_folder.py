@@ -116,6 +116,11 @@ def records(folder: Path) -> list[Record]:
     return found
 
 
+def forms_of(candidate: Record) -> tuple[str, ...]:
+    """The query of a stored candidate as it was written, and as each repair left it; as ``Candidate.forms``."""
+    return (*(fix["before"] for fix in candidate["fixes"]), candidate["sql"])
+
+
 @contextmanager
 def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], list[Record]]]:
     """The stream to append answers to, and those that are there, for a run with the settings ``wanted``.

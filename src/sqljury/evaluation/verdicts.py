@@ -23,7 +23,7 @@ from sqljury.datasets.pairs import Gold, Prediction
 from sqljury.engines.databases import FILES, Databases, Engine
 from sqljury.errors import QueryLimitError
 from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches, scored
-from sqljury.evaluation.run_folder import Record, misshapen
+from sqljury.evaluation.run_folder import Record, forms_of, misshapen
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Score
 from sqljury.metrics.execution import EX, LIMITS
@@ -142,12 +142,7 @@ class Work:
     @classmethod
     def of(cls, record: Record, databases: Databases, limits: Limits) -> Work:
         """From a run's record, for the databases of the run and its limits."""
-        candidates = record["candidates"]
-        queries = [
-            sql
-            for candidate in candidates
-            for sql in (*(fix["before"] for fix in candidate["fixes"]), candidate["sql"])
-        ]
+        queries = [sql for candidate in record["candidates"] for sql in forms_of(candidate)]
         distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
         name = record["db_id"]
         file, gold, level = databases.file(name), record["gold"], record.get("hardness", "")

@@ -7,7 +7,7 @@ import re
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
-from sqljury.language.words import NUMBER_WORDS
+from sqljury.language.words import NUMBER_WORDS, ORDINALS, number_said
 from sqljury.patterns import regex
 
 Kind = Literal["rolling", "calendar"]
@@ -43,7 +43,7 @@ _SO_FAR: Final = regex(r"\b(?:year to date|year-to-date|ytd)\b", re.IGNORECASE)
 def relative(question: str) -> Span | None:
     """The one time that a question counts from today; None where it has none, or several."""
     spans = [
-        *(Span("rolling", _amount(match["amount"]), _unit(match), match[0]) for match in _ROLLING.finditer(question)),
+        *(Span("rolling", _amount(match), _unit(match), match[0]) for match in _ROLLING.finditer(question)),
         *(Span("rolling", 1, _unit(match), match[0]) for match in _PAST.finditer(question)),
         *(_calendar(match) for match in _CALENDAR.finditer(question)),
         *(Span("calendar", int(match[0].lower() != "today"), "day", match[0]) for match in _DAYS.finditer(question)),
@@ -89,8 +89,8 @@ def _unit(match: re.Match[str]) -> Unit:
     return unit
 
 
-def _amount(text: str) -> int:
-    return int(text) if text.isdigit() else NUMBER_WORDS.index(text.lower())
+def _amount(match: re.Match[str]) -> int:
+    return int(number_said(match["amount"]))
 
 
 MONTHS: Final = tuple(name.lower() for name in calendar.month_name)
@@ -160,11 +160,7 @@ def _month(match: re.Match[str]) -> Period:
     return Period(int(match["year_after"] or match["year_before"]), int(match["before"] or match["after"]))
 
 
-_ORDINALS: Final = {
-    **{word: number for number, word in enumerate(("first", "second", "third", "fourth"), 1)},
-    **{word: number for number, word in enumerate(("1st", "2nd", "3rd", "4th"), 1)},
-}
-_NTH: Final = rf"(?P<nth>{'|'.join(_ORDINALS)}|last|final)"
+_NTH: Final = rf"(?P<nth>{'|'.join(ORDINALS)}|last|final)"
 _PARTS: Final = tuple(
     regex(pattern, re.IGNORECASE)
     for pattern in (
@@ -182,7 +178,7 @@ def part_of_year(question: str) -> tuple[date, date] | None:
         return None
     parts = 4 if found[0]["part"].lower() in ("quarter", "q") else 2
     said = found[0]["nth"].lower()
-    nth = parts if said in ("last", "final") else _ORDINALS.get(said) or int(said)
+    nth = parts if said in ("last", "final") else ORDINALS.get(said) or int(said)
     if nth > parts:
         return None
     year, month = int(found[0]["year"]), 12 // parts * nth

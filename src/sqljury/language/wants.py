@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.language import ambiguity, cues
-from sqljury.language.words import NUMBER_WORDS, number_said, words
+from sqljury.language.words import NUMBER_WORDS, ORDINALS, number_said, words
 from sqljury.patterns import regex
 
 _EACH_OF: Final = regex(
@@ -48,11 +48,9 @@ _LIMITS: Final = tuple(
         ("<", rf"{_NOT}(?:before|earlier than) {_YEAR}"),
     )
 )
-_PLACES: Final = ("second", "third", "fourth", "fifth")
-_PLACE: Final = regex(
-    rf"\b(?P<place>{'|'.join(_PLACES)}|2nd|3rd|4th|5th)[- ](?:{_END}|strongest|nearest)\b", re.IGNORECASE
-)
-_ANY_PLACE: Final = regex(rf"\b(?:first|last|{'|'.join(_PLACES)}|1st|2nd|3rd|4th|5th)\b", re.IGNORECASE)
+_LATER: Final = "|".join(word for word, place in ORDINALS.items() if place > 1)
+_PLACE: Final = regex(rf"\b(?P<place>{_LATER})[- ](?:{_END}|strongest|nearest)\b", re.IGNORECASE)
+_ANY_PLACE: Final = regex(rf"\b(?:{'|'.join(ORDINALS)}|last)\b", re.IGNORECASE)
 _MOST_ROWS: Final = 50
 _DIGITS: Final = regex(r"\b\d+\b")
 
@@ -91,10 +89,10 @@ def number_of_rows(question: str) -> int | None:
 
     None where it says no number, several of them, or asks for so many of each.
     """
-    found = [match["number"].lower() for match in _TOP.finditer(question)]
+    found = [match["number"] for match in _TOP.finditer(question)]
     if len(found) != 1 or cues.every(question):
         return None
-    number = int(found[0]) if found[0].isdigit() else NUMBER_WORDS.index(found[0])
+    number = int(number_said(found[0]))
     return number if 1 < number <= _MOST_ROWS else None
 
 
@@ -107,7 +105,7 @@ def place_of_row(question: str) -> int | None:
     several = len(_ANY_PLACE.findall(question)) > 1 or len(cues.ranked(question)) > 1
     if len(found) != 1 or several or cues.every(question):
         return None
-    return int(found[0][0]) if found[0][0].isdigit() else _PLACES.index(found[0]) + 2
+    return ORDINALS[found[0]]
 
 
 def limits(question: str) -> dict[float, str]:

@@ -64,6 +64,11 @@ FORM_WORDS: Final = STOP_WORDS | frozenset(_FORM.split())
 
 NUMBER_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """The words for 0 to 10, in this order."""
+ORDINALS: Final = {
+    **{word: number for number, word in enumerate(("first", "second", "third", "fourth", "fifth"), 1)},
+    **{word: number for number, word in enumerate(("1st", "2nd", "3rd", "4th", "5th"), 1)},
+}
+"""The places of an order that a question says, by their words and by their figures."""
 
 
 def number_said(text: str) -> Decimal:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, scopes
 from sqljury.sql.text import quote_name
-from sqljury.types import Column, Schema, Table
+from sqljury.types import Column, ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def table_named(schema: Schema, name: str) -> Table | None:
     """The table of that full name in any case."""
     lower = name.lower()
     return next((table for table in schema.tables if table.name.lower() == lower), None)
+
+
+def referred_table(schema: Schema, key: ForeignKey) -> Table | None:
+    """The table that a foreign key leads to."""
+    return next((table for table in schema.tables if key.leads_to(table)), None)
 
 
 def column_names(schema: Schema) -> frozenset[str]:
@@ -118,6 +123,21 @@ class Sources:
         own = node.args.get("alias")
         written = node.this if own is None or own.this is None else own.this
         return written.copy() if isinstance(written, exp.Identifier) else exp.to_identifier(alias)
+
+    def column(self, alias: str, name: str) -> exp.Column:
+        """A column of the table with that alias, as the query must write it."""
+        return exp.Column(this=identifier(name, self.schema.dialect), table=self.identifier(alias))
+
+    def assign(self, column: exp.Column, alias: str, name: str = "") -> None:
+        """Make a column of the query one of the table with that alias, where ``name`` is given the one of that name."""
+        if name:
+            column.set("this", identifier(name, self.schema.dialect))
+        column.set("table", self.identifier(alias))
+
+    def equal(self, alias: str, here: Iterable[str], other: str, there: Iterable[str]) -> exp.Condition:
+        """The condition that columns of one table equal those of another one, position by position."""
+        pairs = zip(here, there, strict=True)
+        return exp.and_(*(exp.EQ(this=self.column(alias, a), expression=self.column(other, b)) for a, b in pairs))
 
     def outputs(self, alias: str) -> Sequence[str] | None:
         """The columns of what stands in FROM under an alias; None where they are not known."""

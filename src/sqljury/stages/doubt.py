@@ -209,7 +209,7 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
         unknown = [name for name in _named(sql, task.known) if name.casefold() not in folded]
         return [word for name in unknown for word in pieces(name) if lacks(word)]
 
-    found = [lacking_in(one.fixes[0].before if one.fixes else one.sql) for one in candidates]
+    found = [lacking_in(one.forms[0]) for one in candidates]
     enough = found and sum(map(bool, found)) >= INVENTED * len(found)
     return list(dict.fromkeys(word for own in found for word in own)) if enough else []
 

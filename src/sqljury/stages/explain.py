@@ -84,8 +84,7 @@ def _rewrites(candidate: Candidate) -> Iterator[Step]:
 
 def _alike(candidate: Candidate, schema: Schema) -> Iterator[Effect]:
     """Values that the model wrote and a repair replaced by stored ones."""
-    queries = [*(fix.before for fix in candidate.fixes), candidate.sql]
-    for fix, (before, after) in zip(candidate.fixes, pairwise(queries), strict=True):
+    for fix, (before, after) in zip(candidate.fixes, pairwise(candidate.forms), strict=True):
         if fix.by not in ("values", "model"):
             continue
         old, new = _texts(before, schema.dialect), _texts(after, schema.dialect)

@@ -53,6 +53,11 @@ class Candidate:
     weight: float = 1.0
     opinion: bool = False
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The query as it was written, and as each repair left it; the last is ``sql``."""
+        return (*(fix.before for fix in self.fixes), self.sql)
+
 
 def total_weight(candidates: Iterable[Candidate]) -> float:
     """The votes of these candidates together."""

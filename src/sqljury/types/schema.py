@@ -50,6 +50,14 @@ class ForeignKey:
         """Whether the key was declared or given by notes, not inferred."""
         return self.declared or self.score >= 1.0
 
+    def leads_to(self, table: Table) -> bool:
+        """Whether it refers to this table.
+
+        The name alone does not say it: ``hr.staff`` is ``staff`` of the schema ``hr``, and may be a whole name in the
+        default one.
+        """
+        return (self.ref_table, self.ref_schema) == (table.name, table.schema)
+
 
 Kind = Literal["table", "partitioned table", "foreign table", "view", "materialized view"]
 """What a table is, as SQL writes it after CREATE."""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from answered import Answered
+from sqljury.sql.meaning.base import Asked
+from sqljury.sql.meaning.joins import along_keys
+from sqljury.sql.parse import parse_one
+from sqljury.types import Column, ForeignKey, Question, Schema, Table
 
 SCHEMA = """
 CREATE TABLE depot (code TEXT PRIMARY KEY, town TEXT);
@@ -80,3 +88,37 @@ def test_a_column_that_begins_like_a_table_and_leads_to_another(answered: Answer
     """
     sql = "SELECT p.tier, COUNT(*) FROM subscriptions AS s JOIN plans AS p ON p.id = s.plan_price_id GROUP BY p.tier"
     assert dict(answered(script, "How many subscriptions are there in each tier?", sql).rows) == {"free": 1, "paid": 3}
+
+
+class Unread:
+    """A database that tells nothing."""
+
+    def values(self, table: Table, column: str) -> tuple[Any, ...]:
+        return ()
+
+    def rows(self, sql: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("name", "within", "written"),
+    [
+        ("staff", "", "staff"),
+        ("crm.staff", "crm", "crm.staff"),
+        ("hr.staff", "hr", "hr.staff"),
+        ("hr.staff", "", '"hr.staff"'),
+    ],
+)
+def test_of_tables_with_one_name_the_one_of_the_schema_that_the_key_leads_to(
+    name: str, within: str, written: str
+) -> None:
+    def table(name: str, columns: str, schema: str = "", *keys: ForeignKey) -> Table:
+        return Table(name, tuple(map(Column, columns.split())), ("id",), keys, schema=schema)
+
+    names = [("hr.staff", ""), ("staff", ""), ("crm.staff", "crm"), ("hr.staff", "hr")]
+    task = table("task", "id owner_id", "", ForeignKey(("owner_id",), name, ("id",), within))
+    staff = [table(each, "id first_name", schema) for each, schema in names]
+    schema = Schema("firm", "postgres", (*staff, table("customer", "id first_name"), task), default="public")
+    tree = parse_one("SELECT c.first_name FROM task AS t JOIN customer AS c ON t.owner_id = c.id", "postgres")
+    assert along_keys(tree, Asked(Question("Who owns tasks?"), schema, Unread())) is not None  # type: ignore[arg-type]
+    assert tree.sql("postgres") == f"SELECT c.first_name FROM task AS t JOIN {written} AS c ON t.owner_id = c.id"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.sql.names.near import after_table, near_columns, near_tables
+from sqljury.sql.names.near import after_table, is_name_of, near_columns, near_tables
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
@@ -67,3 +67,18 @@ def test_tables() -> None:
     apps = Schema("s", "sqlite", (table("accounts_team", "id"), table("accounts_team_members", "id")))
     assert near_tables("tickets_team", apps) == ["accounts_team"]
     assert near_tables("room_type", Schema("s", "sqlite", (table("payment_type", "id name"),))) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "thing", "named"),
+    [
+        ("country_code", "countries", True),
+        ("countryISO", "country", True),
+        ("product_desc", "product", True),
+        ("country", "country", False),
+        ("home_country_code", "country", False),
+        ("country_id", "country", False),
+    ],
+)
+def test_a_column_with_the_name_or_code_of_a_thing(column: str, thing: str, named: bool) -> None:
+    assert is_name_of(column, thing) is named

@@ -11,7 +11,7 @@ from sqljury.sql.meaning.best import AFFIXES, Groups, bare, is_aggregate, is_pla
 from sqljury.sql.meaning.groups import fixed_by
 from sqljury.sql.meaning.named import name_columns
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, owner, sources_of
+from sqljury.sql.resolve import owner, sources_of
 from sqljury.sql.terms import group_keys, meant
 from sqljury.types import Table
 
@@ -38,13 +38,10 @@ def named_best(tree: exp.Query, asked: Asked) -> Change | None:
     measure, groups, sources = _measure(select, asked), Groups(select, asked.schema), sources_of(select, asked.schema)
     if measure is None or sources is None or not any(map(groups.are_of, best.each)) or not _is_asked(best, measure):
         return None
-    names = name_columns(measure.table)
-    if not names or _tells_row(select, measure, names, asked):
+    names, alias = name_columns(measure.table), sources.alias(measure.alias)
+    if not names or alias is None or _tells_row(select, measure, names, asked):
         return None
-    alias = sources.alias(measure.alias)
-    query = _ranked(select, measure, _columns(names, alias, sources, asked), asked) if alias is not None else None
-    if query is None:
-        return None
+    query = _ranked(select, measure, [sources.column(alias, name) for name in names], asked)
     return Change(
         "the question asks for the best row of each, and the query shows no row", query=query, without=("keys",)
     )
@@ -79,10 +76,6 @@ def _tells_row(select: exp.Select, measure: _Measure, names: list[str], asked: A
     table = measure.table
     keys = [{name.lower() for name in key} for key in (table.primary_key, table.row_key, *table.unique_keys)]
     return bool(own & {name.lower() for name in names}) or any(key and key <= own for key in keys)
-
-
-def _columns(names: list[str], alias: str, sources: Sources, asked: Asked) -> list[exp.Column]:
-    return [exp.Column(this=identifier(name, asked.dialect), table=sources.identifier(alias)) for name in names]
 
 
 def _ranked(select: exp.Select, measure: _Measure, names: list[exp.Column], asked: Asked) -> exp.Select:

@@ -9,7 +9,7 @@ from typing import Final
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import from_items, identifier, table_named, tables_of
+from sqljury.sql.resolve import from_items, identifier, referred_table, tables_of
 from sqljury.types import Column, Schema, Table
 
 LIKELY: Final = 0.5
@@ -157,7 +157,7 @@ def explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
     """The tables that keys of the column lead to, with the column that has its codes."""
     for key in known.table.foreign_keys:
         if len(key.columns) == 1 and key.columns[0].lower() == known.column.name.lower() and key.score >= LIKELY:
-            table = table_named(schema, key.ref_table)
+            table = referred_table(schema, key)
             if table is not None and table is not known.table:
                 yield table, key.ref_columns[0]
 

@@ -174,22 +174,17 @@ def _identifying(table: Table, sources: Sources) -> exp.Column | None:
     for alias, known in sources.tables.items():
         if known is table:
             joined = len(sources.tables) > 1 and len(table.row_key) == 1
-            return _column(table.row_key[0], alias, sources) if joined else None
+            return sources.column(alias, table.row_key[0]) if joined else None
     keys = {
         (alias, key.columns[0])
         for alias, known in sources.tables.items()
         for key in known.foreign_keys
-        if len(key.columns) == 1 and (key.ref_table, key.ref_schema) == (table.name, table.schema)
+        if len(key.columns) == 1 and key.leads_to(table)
     }
     if len(keys) != 1:
         return None
     [(alias, name)] = keys
-    return _column(name, alias, sources)
-
-
-def _column(name: str, alias: str, sources: Sources) -> exp.Column:
-    """A column of the schema, quoted where it must be."""
-    return exp.column(identifier(name, sources.schema.dialect), table=sources.identifier(alias))
+    return sources.column(alias, name)
 
 
 def _repeated(tree: exp.Select, column: exp.Column, asked: Asked) -> bool:

@@ -20,7 +20,7 @@ from sqljury.sql.names.from_clause import FromClause
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.names.routes import Route, Routes, score
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, read_sources
+from sqljury.sql.resolve import Sources, identifier, read_sources, referred_table
 from sqljury.types import Schema, Table
 
 LIKELY: Final = 0.2
@@ -72,7 +72,7 @@ def _replace(join: exp.Join, left: Held, right: Held, sources: Sources, asked: A
     if len(keys) != 1 or mine.table is not table or table.primary_key != (mine.column.name,):
         return False
     [key] = keys
-    meant = next((known for known in asked.schema.tables if known.name == key.ref_table), None)
+    meant = referred_table(asked.schema, key)
     if meant is None or meant is table or mentions(asked.question.whole, pieces(table.name)):
         return False
     names = {column.name.lower() for column in meant.columns}

@@ -10,7 +10,7 @@ from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, sources_of
+from sqljury.sql.resolve import Sources, sources_of
 from sqljury.sql.terms import group_keys
 from sqljury.types import Table
 
@@ -43,7 +43,7 @@ def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
         title = title_of(sources.tables[alias])
         if title is None:
             continue
-        name = exp.Column(this=identifier(title, asked.dialect), table=sources.identifier(alias))
+        name = sources.column(alias, title)
         output.replace(exp.alias_(name.copy(), output.alias) if output.alias else name.copy())
         if keys:
             tree.group_by(name, copy=False)
@@ -67,7 +67,7 @@ def names_of_persons(tree: exp.Query, asked: Asked) -> Change | None:
     keys = group_keys(tree)[0]
     if len(names) != 2 or len(aliases) != 1 or (keys and shown[0].unalias() not in keys):
         return None
-    columns = [exp.Column(this=identifier(name, asked.dialect), table=sources.identifier(aliases[0])) for name in names]
+    columns = [sources.column(aliases[0], name) for name in names]
     if keys:
         tree.group_by(*columns, copy=False)
     outputs = list(tree.selects)

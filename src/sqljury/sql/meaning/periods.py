@@ -23,7 +23,7 @@ from sqljury.sql.meaning.base import (
 )
 from sqljury.sql.meaning.years import span_condition
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, is_date, sources_of
+from sqljury.sql.resolve import Sources, is_date, sources_of
 from sqljury.types import Table
 
 _STATES: Final = frozenset(
@@ -184,8 +184,7 @@ def _columns_of_time(sources: Sources, asked: Asked) -> list[tuple[Table, exp.Co
                 continue
             if not _is_of_events(known, asked):
                 return None
-            name = identifier(column.name, asked.dialect)
-            found.append((table, exp.column(name, table=sources.identifier(alias))))
+            found.append((table, sources.column(alias, column.name)))
     return found
 
 

@@ -187,7 +187,7 @@ def _has_more(comparison: Comparison, pair: _Pair, asked: Asked) -> bool | None:
 
 
 def _is_own(key: ForeignKey, table: Table) -> bool:
-    return len(key.columns) == 1 and key.ref_table.lower() == table.name.lower()
+    return len(key.columns) == 1 and key.leads_to(table)
 
 
 def _own_join(select: exp.Select, asked: Asked) -> dict[str, End] | None:

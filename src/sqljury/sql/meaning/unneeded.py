@@ -124,7 +124,7 @@ def _refers(left: End, kept: End) -> bool:
     return left.table is not kept.table and any(
         [name.lower() for name in key.columns] == [left.name]
         and [name.lower() for name in key.ref_columns] == [kept.name]
-        and key.ref_table.lower() == kept.table.name.lower()
+        and key.leads_to(kept.table)
         for key in left.table.foreign_keys
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, identifier, read_sources
+from sqljury.sql.resolve import Sources, read_sources
 
 _PAIRS: Final = re.compile(r"\b(?:pairs?|combin\w*|every possible|cross\w*)\b", re.IGNORECASE)
 
@@ -61,18 +61,11 @@ def _aliases(column: exp.Column, sources: Sources) -> list[str]:
     return [alias] if alias is not None else []
 
 
-def _keys(sources: Sources, here: set[str], there: set[str]) -> Iterator[exp.EQ]:
+def _keys(sources: Sources, here: set[str], there: set[str]) -> Iterator[exp.Condition]:
     """The conditions for keys of tables here that lead to tables there."""
     for alias in sorted(here):
         for key in sources.tables[alias].foreign_keys:
             for other in sorted(there):
                 table = sources.tables[other]
-                if len(key.columns) == 1 and (table.name, table.schema) == (key.ref_table, key.ref_schema):
-                    yield exp.EQ(
-                        this=_column(sources, alias, key.columns[0]),
-                        expression=_column(sources, other, key.ref_columns[0]),
-                    )
-
-
-def _column(sources: Sources, alias: str, name: str) -> exp.Column:
-    return exp.Column(this=identifier(name, sources.schema.dialect), table=sources.identifier(alias))
+                if len(key.columns) == 1 and key.leads_to(table):
+                    yield sources.equal(alias, key.columns, other, key.ref_columns)

@@ -6,53 +6,21 @@ from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from sqljury.language.alike import mentions, pieces
-from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
-from sqljury.sql.names.from_clause import FromClause
-from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
-from sqljury.sql.names.readings import PLAUSIBLE, READINGS, Option, Reading
-from sqljury.sql.names.routes import Route, end, score
+from sqljury.sql.names.joined import JoinedTables
+from sqljury.sql.names.present import PresentColumns
+from sqljury.sql.names.readings import Option, Reading
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import (
-    Sources,
-    compared,
-    find_table,
-    has_column,
-    identifier,
-    is_date,
-    other_side,
-    table_named,
-    tables_of,
-)
+from sqljury.sql.resolve import Sources, find_table, has_column, other_side, table_named
 from sqljury.types import Table
 
 if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
-# Factors and scores of options; benchmarks/bind.py counts the right and wrong repairs of each kind.
-_QUALIFIED: Final = 1.3
-_MENTIONED: Final = 1.5
+# Scores of options; benchmarks/bind.py counts the right and wrong repairs of each kind.
 _ALIAS: Final = 0.95
 _OWNER: Final = 0.9
 _STRAY: Final = 0.7
-_ELSEWHERE: Final = 0.8
 _AMBIGUOUS: Final = 0.6
-_MANY: Final = 0.7
-"""A column of a row is seldom that of several other rows, where a key also leads to a single one."""
-_REPEATED: Final = 0.7
-"""Less again where an aggregate would count a row for each of those."""
-_OWN_DAY: Final = 0.6
-"""Less than a certain key to the table that has the day; it counts where that finds nothing."""
-_OWN_CODE: Final = 0.75
-"""Less than a key to one row that has the column, more than a way to several such rows."""
-_FIRST_DAY: Final = 0.5
-_LATER_DAY: Final = 0.3
-"""Tables list first when something began."""
-_NAMING: Final = ("code", "cd", "name", "nm", "iso", "desc")
-"""Last words of columns that name or encode what the words before them say."""
-_DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
-"""Last words of columns of days."""
-_RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))
 
 
 class Binder:
@@ -66,15 +34,16 @@ class Binder:
         columns = self._scope.find_all(exp.Column)
         self._columns = [column for column in columns if not isinstance(column.this, exp.Star)]
         self._aliases = {item.alias.lower() for item in getattr(self._select, "selects", ()) if item.alias}
-        self._from = FromClause(sources)
+        self._present = PresentColumns(sources, reading)
+        self._joined = JoinedTables(sources, reading, self._columns)
 
     def bind(self) -> bool:
         """Repair the columns that can be repaired; True if any was."""
         if not isinstance(self._select, exp.Select) or not self._tables:
             return False
         changed = [self._column(column) for column in self._columns]
-        changed.append(self._count_others())
-        if self._from.extended:  # the new table may share names with the old ones
+        changed.append(self._reading.choose(self._joined.counted_rows()))
+        if self._joined.added:  # the new table may share names with the old ones
             for column in self._columns:
                 self._qualify(column)
         return any(changed)
@@ -95,40 +64,25 @@ class Binder:
             return False
         self._reading.search()
         return self._choose(
-            self._paired(column, list(self._tables)),
-            lambda: self._own_key(column, list(self._tables)),
+            self._present.paired(column, list(self._tables)),
+            lambda: self._present.own_key(column, list(self._tables)),
             lambda: [
-                *self._own_day(column, list(self._tables)),
-                *self._own_code(column, list(self._tables)),
-                *self._joins(column),
+                *self._present.own_day(column, list(self._tables)),
+                *self._present.own_code(column, list(self._tables)),
+                *self._joined.having(column),
             ],
             lambda: self._near(column, list(self._tables)),
-            lambda: self._some_day(column, list(self._tables)),
+            lambda: self._present.some_day(column, list(self._tables)),
         )
-
-    def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
-        other, source = compared(column)
-        real = column.name.lower() in self._reading.names
-        if other is None or (real and other.name.lower() != column.name.lower()):
-            return []
-        if source is None:
-            tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]
-        else:
-            tables = [table for table in tables_of(source, self._schema).values() if has_column(table, other.name)]
-        return [
-            Option(step.score, "column of a key", self._assigning(column, alias, step.here[0]))
-            for table in tables[:1]
-            for alias in aliases
-            if self._tables[alias] is not table
-            for step in self._reading.routes.between(self._tables[alias], table, other.name)
-        ]
 
     def _as_of(self, column: exp.Column, alias: str, first: str) -> Option:
         """An ambiguous name as the column of one of its tables: of the ``first``, unless the question names another."""
         likely = (1.0 if alias == first else _AMBIGUOUS) * self._reading.asks_for(self._tables[alias])
         likely = 0.0 if alias != first and self._equated(column.name, first, alias) else likely  # the same either way
-        return Option(likely, "ambiguous", lambda: self._assign(column, alias))
+        return self._of(column, alias, likely, "ambiguous")
+
+    def _of(self, column: exp.Column, alias: str, likely: float, kind: str) -> Option:
+        return Option(likely, kind, partial(self._sources.assign, column, alias))
 
     def _equated(self, name: str, first: str, second: str) -> bool:
         """Whether a condition makes the columns of that name of two tables equal."""
@@ -151,29 +105,22 @@ class Binder:
         spelt = [option for option in self._near(column, [alias]) if option.kind == "spelling"]
         owners = self._sources.owners(column.name)
         other = other_side(column)
-        if (
-            owners
-            and other is not None
-            and (other.table.lower(), other.name.lower())
-            == (
-                owners[0].lower(),
-                column.name.lower(),
-            )
-        ):
-            return self._choose(spelt, self._reroutes(column))
+        place = (owners[0].lower(), column.name.lower()) if owners else None
+        if other is not None and (other.table.lower(), other.name.lower()) == place:
+            return self._choose(spelt, self._joined.reroutes(column))
         moved = [
-            Option(_OWNER * self._reading.asks_for(self._tables[owner]), "alias", self._assigning(column, owner))
-            for owner in owners
+            self._of(column, owner, _OWNER * self._reading.asks_for(self._tables[owner]), "alias") for owner in owners
         ]
+        in_join = column.find_ancestor(exp.Join, exp.Select) is not self._select
         return self._choose(
             spelt,
             moved,
-            lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
-            lambda: self._reroutes(column),
-            lambda: self._own_key(column, [alias]),
-            lambda: [*self._own_day(column, [alias]), *self._joins(column)],
+            lambda: [] if in_join else self._present.paired(column, [alias]),
+            lambda: self._joined.reroutes(column),
+            lambda: self._present.own_key(column, [alias]),
+            lambda: [*self._present.own_day(column, [alias]), *self._joined.having(column)],
             lambda: self._near(column, [alias]),
-            lambda: self._some_day(column, [alias]),
+            lambda: self._present.some_day(column, [alias]),
         )
 
     def _hidden(self, column: exp.Column) -> bool:
@@ -189,7 +136,7 @@ class Binder:
             for other, names in self._outputs.items()
             if column.name.lower() in {name.lower() for name in names or ()}
         ]
-        return self._reading.choose([Option(_OWNER, "alias", self._assigning(column, owner)) for owner in owners])
+        return self._reading.choose([self._of(column, owner, _OWNER, "alias") for owner in owners])
 
     def _undefined(self, column: exp.Column) -> bool:
         return column.table.lower() not in self._outside()
@@ -200,7 +147,7 @@ class Binder:
         if table is None or has_column(table, column.name):
             return False
         self._reading.search()
-        return self._choose(self._joins(column))
+        return self._choose(self._joined.having(column))
 
     def _stray(self, column: exp.Column) -> bool:
         """A qualifier that the query does not have: a table of the schema, or an alias that was never defined.
@@ -209,260 +156,29 @@ class Binder:
         """
         self._reading.search()
         owners = self._sources.owners(column.name)
-        moved = [Option(_STRAY, "undefined alias", self._assigning(column, owner)) for owner in owners]
+        moved = [self._of(column, owner, _STRAY, "undefined alias") for owner in owners]
         named = table_named(self._schema, column.table)
         if named is None:
-            return self._choose(
-                [*moved, *self._joins(column, alias=column.table)], lambda: self._near(column, list(self._tables))
-            )
+            brought = self._joined.having(column, alias=column.table)
+            return self._choose([*moved, *brought], lambda: self._near(column, list(self._tables)))
         aliases = [alias for alias, table in self._tables.items() if table is named]
         if not has_column(named, column.name):
             near = [option for alias in aliases for option in self._near(column, [alias])]
             return self._choose(near, moved)
-        inside = [Option(_ALIAS, "table for its alias", self._assigning(column, alias)) for alias in aliases]
-        return self._choose(inside, lambda: self._tied(column, named), lambda: self._joins(column, named), moved)
-
-    def _tied(self, column: exp.Column, named: Table) -> list[Option]:
-        """A table that FROM lacks, where a condition already ties it to a table that FROM has."""
-        others = [other_side(each) for each in self._columns if each.table.lower() == column.table.lower()]
-        tied = any(other is not None and self._sources.alias(other.table) is not None for other in others)
-        if not tied or self._from.outer() or not self._from.star_is_kept():
-            return []
-
-        def apply() -> None:
-            self._from.keep_star()
-            alias = self._from.add(named, on=None)
-            for each in self._columns:
-                if each.table.lower() == column.table.lower():
-                    self._assign(each, alias)
-
-        return [Option(1.0, "table missing in FROM", apply)]
-
-    def _reroutes(self, column: exp.Column) -> list[Option]:
-        """Two tables joined on a column that one of them lacks: join them along keys instead."""
-        join = column.find_ancestor(exp.Join)
-        if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
-            return []
-        if not any(join is own for own in self._select.args.get("joins") or ()):
-            return []  # of a subquery, or within brackets
-        alias = join.this.alias_or_name
-        target = self._tables.get(alias)
-        rest = {other: table for other, table in self._tables.items() if other != alias}
-        routes = self._reading.routes.to(rest, lambda table: table is target, guess=True) if target else []
-        return [
-            Option(self._likely(route, column), "join by a key", partial(self._from.reroute, join, alias, route))
-            for route in routes
-            if len(route) == 1 or not self._from.outer()
-        ]
-
-    def _joins(self, column: exp.Column, named: Table | None = None, alias: str = "") -> list[Option]:
-        """The nearest tables that have the column, or ``named`` alone, if joining them changes nothing else.
-
-        ``alias`` was never defined: a table whose name begins with it is likelier.
-        """
-
-        def wanted(table: Table) -> bool:
-            return has_column(table, column.name) and named in (None, table)
-
-        options = []
-        for route in self._reading.routes.to(self._tables, wanted, guess=True):
-            if self._may_join(column, route):
-                likely = self._likely(route, column)
-                if alias:
-                    likely *= _QUALIFIED if end(route).name.lower().startswith(alias.lower()) else _ELSEWHERE
-                options.append(Option(likely, _kind(route), partial(self._bring, column, route)))
-        return options
-
-    def _own_key(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """The key of a table of the query, called after the table as other tables call it: ``id`` for ``order_id``."""
-        return [
-            Option(1.0, "key of the table", self._assigning(column, alias, name))
-            for alias in aliases
-            if (name := after_table(column.name, self._tables[alias].name, self._tables[alias])) is not None
-            and self._tables[alias].primary_key == (name,)
-        ]
-
-    def _some_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """The first of the days that a table has, for a day called after the table: ``rental_date``; or another one."""
-        named = pieces(column.name)
-        options = []
-        for alias in aliases:
-            table = self._tables[alias]
-            if named[-1:] not in _DAYS or not named[:-1] or not {*named[:-1]} <= {*pieces(table.name)}:
-                continue
-            days = [each.name for each in table.columns if is_date(each.type)]
-            days = [day for day in days if not _RECORDED.intersection(pieces(day))]
-            options += [
-                Option(
-                    (_FIRST_DAY if at == 0 else _LATER_DAY) * self._reading.overlap([day]),
-                    "day of the table",
-                    self._assigning(column, alias, day),
-                )
-                for at, day in enumerate(days[:READINGS])
-            ]
-        return options
-
-    def _own_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """The only day that a table has, for a day of another table that the question does not mention."""
-        others = [table for table in self._schema.tables if has_column(table, column.name)]
-        meant = {*pieces(column.name)[:-1], *(word for table in others for word in pieces(table.name))}
-        if not _is_day(column.name) or mentions(self._reading.question, meant):
-            return []
-        days = {alias: [each.name for each in self._tables[alias].columns if _is_day(each.name)] for alias in aliases}
-        return [
-            Option(_OWN_DAY, "day of the table", self._assigning(column, alias, names[0]))
-            for alias, names in days.items()
-            if len(names) == 1
-        ]
-
-    def _own_code(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """The column that is called so with "code" or "name" behind it: ``country_code`` for ``country``."""
-        wanted = {(*pieces(column.name), word) for word in _NAMING}
-        found = [
-            (alias, each.name)
-            for alias in aliases
-            for each in self._tables[alias].columns
-            if pieces(each.name) in wanted
-        ]
-        return [
-            Option(_OWN_CODE, "code of the table", self._assigning(column, alias, name))
-            for alias, name in found
-            if len(found) == 1
-        ]
-
-    def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
-        """Join the tables of a route and qualify the column with the last one, where it is called ``name``.
-
-        Rows that were counted are counted once.
-        """
-        if any(leg.step.many for leg in route) and (key := self._counted_by()) is not None:
-            for count in self._scope.find_all(exp.Count):
-                count.set("this", exp.Distinct(expressions=[key.copy()]))
-        alias = self._from.join(route)
-        if name:
-            column.set("this", identifier(name, self._schema.dialect))
-        self._assign(column, alias)
-
-    def _may_join(self, column: exp.Column, route: Route) -> bool:
-        if self._from.outer() and not self._from.only_left():
-            return False
-        if column.find_ancestor(exp.Join, exp.Select) is not self._select or not self._from.star_is_kept():
-            return False
-        repeats = any(leg.step.many for leg in route) and self._counted(end(route))
-        return not repeats or self._counted_by() is not None
-
-    def _counted_by(self) -> exp.Column | None:
-        """The key that counts the rows of the query's one table; None where it has more tables, groups or sums."""
-        aggregates = list(self._scope.find_all(exp.AggFunc))
-        rows = all(isinstance(call, exp.Count) and isinstance(call.this, exp.Star) for call in aggregates)
-        if not aggregates or not rows or len(self._scope.selected_sources) != 1 or self._select.args.get("group"):
-            return None
-        tables = list(self._tables.items())
-        if len(tables) != 1 or len(tables[0][1].row_key) != 1:
-            return None
-        alias, table = tables[0]
-        name = identifier(table.row_key[0], self._schema.dialect)
-        return exp.Column(this=name, table=self._sources.identifier(alias))
-
-    def _counted(self, table: Table) -> bool:
-        """Whether an aggregate would count rows that the join repeats; aggregates of ``table`` alone may."""
-        group = self._select.args.get("group")
-        if group is not None and any(self._only_of(table, key) for key in group.find_all(exp.Column)):
-            return False  # each row there is a group
-        for call in self._scope.find_all(exp.AggFunc):
-            if isinstance(call, exp.Max | exp.Min) or isinstance(call.this, exp.Distinct):
-                continue
-            columns = list(call.find_all(exp.Column))
-            if not columns or not all(self._only_of(table, each) for each in columns):
-                return True
-        return False
-
-    def _only_of(self, table: Table, column: exp.Column) -> bool:
-        """Whether a table to be joined has the column, and none of the query has."""
-        return has_column(table, column.name) and not self._sources.owners(column.name)
-
-    def _likely(self, route: Route, column: exp.Column) -> float:
-        """A route's score, higher if the query or the question mentions its tables and columns."""
-        first = route[0]
-        likely = score(route) * self._reading.asks_for(end(route)) * self._reading.overlap(first.step.here)
-        likely *= self._reading.asks_for(self._tables[first.start])
-        if column.table and column.table.lower() == first.start.lower():
-            likely *= _QUALIFIED
-        if any(leg.step.many for leg in route):
-            likely *= _MANY * (_REPEATED if self._aggregates else 1.0)
-        return likely * (_MENTIONED if {name.lower() for name in first.step.here} & self._mentioned else 1.0)
+        inside = [self._of(column, alias, _ALIAS, "table for its alias") for alias in aliases]
+        joined = self._joined
+        return self._choose(inside, lambda: joined.tied(column, named), lambda: joined.having(column, named), moved)
 
     def _near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The columns that an unknown name may stand for: of ``aliases``, of other tables here, of tables near by."""
         if column.name.lower() in self._reading.names:
             return []  # a real name, so it is not misspelt: it stands somewhere else
-        options = []
-        for alias, table in self._tables.items():
-            if (name := after_table(column.name, alias, table)) is not None:
-                options.append(Option(_OWNER, "table and column", self._assigning(column, alias, name)))
-            for near in near_columns(column.name, table, self._reading.question):
-                if alias in aliases or near.kind == "spelling":
-                    likely = near.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
-                    options.append(Option(likely, near.kind, self._assigning(column, alias, near.column)))
-        return options or self._near_by(column) or self._by_meaning(column, aliases)
-
-    def _by_meaning(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        return [
-            Option(near.score, near.kind, self._assigning(column, alias, near.column))
-            for alias in aliases
-            for near in near_by_meaning(column.name, self._tables[alias])
-        ]
-
-    def _near_by(self, column: exp.Column) -> list[Option]:
-        """Columns of tables that the query lacks, where the name has the table's name too: ``airline_name``."""
-        names = {table.name: after_table(column.name, table.name, table) for table in self._schema.tables}
-        routes = self._reading.routes.to(self._tables, lambda table: bool(names[table.name]), guess=True)
-        return [
-            Option(
-                self._likely(route, column) * _OWNER,
-                f"{_kind(route)}, table and column",
-                partial(self._bring, column, route, names[end(route).name] or ""),
-            )
-            for route in routes
-            if self._may_join(column, route)
-        ]
-
-    @cached_property
-    def _aggregates(self) -> bool:
-        """Whether the query adds up or counts."""
-        return any(self._scope.find_all(exp.Sum, exp.Avg, exp.Count))
-
-    @cached_property
-    def _mentioned(self) -> set[str]:
-        """Columns that the query mentions, other than to filter by a constant."""
-        free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and other_side(c) is None)]
-        return {column.name.lower() for column in free}
+        near = self._present.near(column, aliases) or self._joined.called_after(column)
+        return near or self._present.by_meaning(column, aliases)
 
     def _qualify(self, column: exp.Column) -> None:
         if not column.table and not self._is_output(column) and (owners := self._sources.owners(column.name)):
-            self._assign(column, owners[0])
-
-    def _count_others(self) -> bool:
-        """A query of one table that is ordered by a count without groups: of the rows that refer to it.
-
-        Where its outputs tell its rows apart, no other count makes sense; else it may be of its own rows.
-        """
-        outputs = bare_outputs(self._select) if len(self._scope.selected_sources) == 1 else []
-        if not outputs or not ordered_by_count(self._select):
-            return False
-        routes = [route for route in self._reading.routes.over(self._tables, guess=True) if len(route) == 1]
-        options = [
-            Option(
-                score(route) * self._reading.overlap([end(route).name]),
-                "count of other rows",
-                partial(self._from.join, route),
-            )
-            for route in routes
-            if route[0].step.many
-        ]
-        if not one_row_each(outputs, self._sources):
-            options.append(Option(2.0, "groups", lambda: None))
-        return self._reading.choose(options)
+            self._sources.assign(column, owners[0])
 
     def _is_output(self, column: exp.Column) -> bool:
         """Whether it names an output column: in ORDER BY those come first."""
@@ -492,26 +208,3 @@ class Binder:
 
     def _known_outside(self, name: str) -> bool:
         return any(table is None or has_column(table, name) for table in self._outside().values())
-
-    def _assigning(self, column: exp.Column, alias: str, name: str = "") -> Callable[[], None]:
-        def apply() -> None:
-            if name:
-                column.set("this", identifier(name, self._schema.dialect))
-            self._assign(column, alias)
-
-        return apply
-
-    def _assign(self, column: exp.Column, alias: str) -> None:
-        column.set("table", self._sources.identifier(alias))
-
-
-def _is_day(column: str) -> bool:
-    """Whether a column holds by its name the day on which something happened."""
-    named = pieces(column)
-    return named[-1:] in _DAYS and not _RECORDED.intersection(named)
-
-
-def _kind(route: Route) -> str:
-    certain = all(leg.step.score == 1 for leg in route)
-    sure = "" if certain else "likely " if min(leg.step.score for leg in route) > PLAUSIBLE else "guessed "
-    return f"join over {sure}{'key' if len(route) == 1 else f'{len(route)} keys'}"

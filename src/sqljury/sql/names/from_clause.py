@@ -41,7 +41,8 @@ class FromClause:
             start = self._join(start, leg.step)
         joins[:] = [*before, *self._select.args["joins"], join, *after]
         self._select.set("joins", joins)
-        join.set("on", self._equal(start, route[-1].step, alias))
+        last = route[-1].step
+        join.set("on", self._sources.equal(start, last.here, alias, last.there))
 
     def star_is_kept(self) -> bool:
         """Whether ``SELECT *`` can be limited to one table before others are joined."""
@@ -79,20 +80,13 @@ class FromClause:
         if on is None:
             select.join(node, join_type="CROSS", copy=False)
         else:
+            start, step = on
             side = "LEFT" if self.outer() else ""
-            select.join(node, on=self._equal(*on, alias), join_type=side, copy=False)
+            condition = self._sources.equal(start, step.here, alias, step.there)
+            select.join(node, on=condition, join_type=side, copy=False)
         self.tables[alias] = table
         self.extended = True
         return alias
-
-    def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
-        """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
-
-        def named(table: str, column: str) -> exp.Column:
-            return exp.Column(this=identifier(column, self._dialect), table=self._sources.identifier(table))
-
-        pairs = zip(step.here, step.there, strict=True)
-        return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
 
 
 def _names(bare: str) -> Iterator[str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from sqljury.language.alike import pieces
+from sqljury.sql.names.near import is_name_of
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import find_table, may_be_text, tables_of
 from sqljury.types import Schema
-
-_NAMING: Final = ("code", "cd", "name", "nm")
-"""Last words of a column that has the code or the name of what the words before it say."""
 
 
 def leave_out(tree: exp.Expr, schema: Schema) -> None:
@@ -39,7 +35,7 @@ def left_out(node: exp.Table, schema: Schema, *, like_others: bool = False) -> b
     table = tables_of(select, schema).get(here[0].table.lower())
     ours, theirs = pieces(here[0].name), pieces(node.name)
     whole = table is not None and theirs in ((*pieces(table.name), *ours), (*pieces(table.name)[-1:], *ours))
-    called = theirs == ours or (theirs == ours[:-1] and ours[-1] in _NAMING)
+    called = theirs == ours or is_name_of(here[0].name, node.name)
     if not whole and (like_others or not called):
         return False
     columns = [] if table is None else [each for each in table.columns if each.name.lower() == here[0].name.lower()]

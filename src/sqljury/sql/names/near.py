@@ -13,7 +13,8 @@ from sqljury.types import Schema, Table
 LEAST: Final = 0.3
 """Columns with a lower score are left out."""
 # Scores by kind of relation; benchmarks/bind.py counts the right and wrong repairs of each kind.
-_GLUED: Final = 0.9
+GLUED: Final = 0.9
+"""For a name that is that of the table and of its column: ``airline_name``."""
 _TABLE_WORDS: Final = 0.85
 _REFERS: Final = 0.8
 _INITIALS: Final = 0.7
@@ -31,6 +32,8 @@ _WORD: Final = 0.7
 _ASKED: Final = 0.1
 _KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
 _UNSPECIFIC: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
+_NAMING: Final = frozenset(("code", "cd", "name", "nm", "iso", "desc"))
+"""Last words of columns that name or encode what the words before them say."""
 
 
 class Near(NamedTuple):
@@ -101,12 +104,18 @@ def after_table(name: str, called: str, table: Table) -> str | None:
     return None
 
 
+def is_name_of(column: str, thing: str) -> bool:
+    """Whether a column has the name or the code of a thing by its last word: ``country_code`` of ``country``."""
+    named = pieces(column)
+    return named[:-1] == pieces(thing) and not _NAMING.isdisjoint(named[-1:])
+
+
 def _near(name: str, column: str, table: Table) -> Near | None:
     ours, theirs, named = pieces(name), pieces(column), pieces(table.name)
     if not ours or not theirs:
         return None
     if after_table(name, table.name, table) == column:
-        return Near(column, _GLUED, "table and column")
+        return Near(column, GLUED, "table and column")
     if theirs in ((*named, *ours), (*named[-1:], *ours)):
         return Near(column, _TABLE_WORDS, "table and column")
     if _initials(ours) == "".join(theirs) or _initials(theirs) == "".join(ours):

@@ -139,7 +139,7 @@ def _refers(kept: Table, dropped: Table, ties: list[exp.Expr], alias: str) -> bo
     """Whether a row of the one table names one row of the other: by a key of the schema, or by the other's own key."""
     columns = {_side(term, alias).name.lower() for term in ties}
     for key in dropped.foreign_keys:
-        if key.ref_table == kept.name and {name.lower() for name in key.columns} == columns:
+        if key.leads_to(kept) and {name.lower() for name in key.columns} == columns:
             return False
     unique = ((one.name,) for one in dropped.columns if one.unique)
     keys = [dropped.row_key, *dropped.unique_keys, *dropped.candidate_keys, *unique]

@@ -91,7 +91,7 @@ def written(candidate: Candidate, task: Task) -> Text:
     """
     if task.shows != "schema":
         return Text(unmarked(candidate.sql), "values")
-    forms = [*(fix.before for fix in candidate.fixes), candidate.sql]
+    forms = candidate.forms
     by_model = [forms[0], *(sql for fix, sql in zip(candidate.fixes, forms[1:], strict=True) if fix.by in _BY_MODEL)]
     names = {name for table in task.known.tables for name in (table.name, *(column.name for column in table.columns))}
     known = names.union(*(_constants(sql, task.known.dialect) or () for sql in by_model))

@@ -1,0 +1,135 @@
+"""What an unknown column may mean among the tables of its query: keys, days, codes, and columns with a like name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from typing import Final
+
+from sqljury.language.alike import mentions, pieces
+from sqljury.sql.names.near import GLUED, after_table, is_name_of, near_by_meaning, near_columns
+from sqljury.sql.names.readings import READINGS, Option, Reading
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import Sources, compared, has_column, is_date, tables_of
+
+# Scores of options; benchmarks/bind.py counts the right and wrong repairs of each kind.
+_ELSEWHERE: Final = 0.8
+_OWN_DAY: Final = 0.6
+"""Less than a certain key to the table that has the day; it counts where that finds nothing."""
+_OWN_CODE: Final = 0.75
+"""Less than a key to one row that has the column, more than a way to several such rows."""
+_FIRST_DAY: Final = 0.5
+_LATER_DAY: Final = 0.3
+"""Tables list first when something began."""
+_DAYS: Final = (("date",), ("dt",), ("day",), ("on",))
+"""Last words of columns of days."""
+_RECORDED: Final = frozenset(("created", "updated", "modified", "changed", "deleted", "inserted", "loaded"))
+
+
+class PresentColumns:
+    """Options for an unknown column among the tables that FROM has, or among those of some ``aliases``."""
+
+    def __init__(self, sources: Sources, reading: Reading) -> None:
+        self._sources, self._reading, self._schema = sources, reading, sources.schema
+        self._tables = sources.tables
+
+    def paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
+        other, source = compared(column)
+        real = column.name.lower() in self._reading.names
+        if other is None or (real and other.name.lower() != column.name.lower()):
+            return []
+        if source is None:
+            tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]
+        else:
+            tables = [table for table in tables_of(source, self._schema).values() if has_column(table, other.name)]
+        return [
+            Option(step.score, "column of a key", partial(self._sources.assign, column, alias, step.here[0]))
+            for table in tables[:1]
+            for alias in aliases
+            if self._tables[alias] is not table
+            for step in self._reading.routes.between(self._tables[alias], table, other.name)
+        ]
+
+    def own_key(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The key of a table of the query, called after the table as other tables call it: ``id`` for ``order_id``."""
+        return [
+            Option(1.0, "key of the table", partial(self._sources.assign, column, alias, name))
+            for alias in aliases
+            if (name := after_table(column.name, self._tables[alias].name, self._tables[alias])) is not None
+            and self._tables[alias].primary_key == (name,)
+        ]
+
+    def some_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The first of the days that a table has, for a day called after the table: ``rental_date``; or another one."""
+        named = pieces(column.name)
+        options = []
+        for alias in aliases:
+            table = self._tables[alias]
+            if named[-1:] not in _DAYS or not named[:-1] or not {*named[:-1]} <= {*pieces(table.name)}:
+                continue
+            days = [each.name for each in table.columns if is_date(each.type)]
+            days = [day for day in days if not _RECORDED.intersection(pieces(day))]
+            options += [
+                Option(
+                    (_FIRST_DAY if at == 0 else _LATER_DAY) * self._reading.overlap([day]),
+                    "day of the table",
+                    partial(self._sources.assign, column, alias, day),
+                )
+                for at, day in enumerate(days[:READINGS])
+            ]
+        return options
+
+    def own_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The only day that a table has, for a day of another table that the question does not mention."""
+        others = [table for table in self._schema.tables if has_column(table, column.name)]
+        meant = {*pieces(column.name)[:-1], *(word for table in others for word in pieces(table.name))}
+        if not _is_day(column.name) or mentions(self._reading.question, meant):
+            return []
+        days = {alias: [each.name for each in self._tables[alias].columns if _is_day(each.name)] for alias in aliases}
+        return [
+            Option(_OWN_DAY, "day of the table", partial(self._sources.assign, column, alias, names[0]))
+            for alias, names in days.items()
+            if len(names) == 1
+        ]
+
+    def own_code(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that is called so with "code" or "name" behind it: ``country_code`` for ``country``."""
+        found = [
+            (alias, each.name)
+            for alias in aliases
+            for each in self._tables[alias].columns
+            if is_name_of(each.name, column.name)
+        ]
+        return [
+            Option(_OWN_CODE, "code of the table", partial(self._sources.assign, column, alias, name))
+            for alias, name in found
+            if len(found) == 1
+        ]
+
+    def near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The columns with a name like an unknown one: of ``aliases``, and misspelt ones of the other tables."""
+        options = []
+        for alias, table in self._tables.items():
+            if (name := after_table(column.name, alias, table)) is not None:
+                options.append(Option(GLUED, "table and column", partial(self._sources.assign, column, alias, name)))
+            for near in near_columns(column.name, table, self._reading.question):
+                if alias in aliases or near.kind == "spelling":
+                    likely = near.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
+                    apply = partial(self._sources.assign, column, alias, near.column)
+                    options.append(Option(likely, near.kind, apply))
+        return options
+
+    def by_meaning(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that means most nearly the same, by word vectors."""
+        return [
+            Option(near.score, near.kind, partial(self._sources.assign, column, alias, near.column))
+            for alias in aliases
+            for near in near_by_meaning(column.name, self._tables[alias])
+        ]
+
+
+def _is_day(column: str) -> bool:
+    """Whether a column holds by its name the day on which something happened."""
+    named = pieces(column)
+    return named[-1:] in _DAYS and not _RECORDED.intersection(named)
