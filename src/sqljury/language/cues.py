@@ -352,9 +352,13 @@ _FORMER: Final = _words(
 )
 
 
+_SORTED_FIRST: Final = regex(r"\b(?:\w+ )?first\b(?=\s*(?:[,.;:)]|$))", re.IGNORECASE)
+"""Words for the order: "biggest number first"."""
+
+
 def wants_current(question: str) -> bool:
     """Whether the question is about what holds now alone: "currently", and nothing of what was before."""
-    return bool(_CURRENT.search(question)) and not _FORMER.search(question)
+    return bool(_CURRENT.search(question)) and not _FORMER.search(_SORTED_FIRST.sub(" ", question))
 
 
 _MEASURES: Final = (
@@ -376,7 +380,7 @@ _BESIDE: Final = 4
 
 def goes_on(question: str) -> bool:
     """Whether the question is about things that are not over: "meters still in place", "current members"."""
-    return bool(_GOING_ON.search(question)) and not _CHANGED.search(question)
+    return bool(_GOING_ON.search(question)) and not _CHANGED.search(_SORTED_FIRST.sub(" ", question))
 
 
 def goes_on_beside(question: str, name: Sequence[str]) -> bool:

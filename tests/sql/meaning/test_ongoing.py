@@ -25,7 +25,7 @@ SMART = "SELECT COUNT(*) FROM Meter WHERE SmartYN = 'Y'"
     [
         "How many smart meters are in place at the moment?",
         "How many smart meters are still in place?",
-        "Number of meters that are currently installed, smart ones",
+        "Number of meters that are currently installed, smart ones first",
     ],
 )
 def test_what_was_removed_is_left_out(answered: Answered, question: str) -> None:
