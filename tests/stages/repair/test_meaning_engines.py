@@ -198,6 +198,10 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
      [1.0, 2.0], [1.0]),
     ("mysql", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", NONE, [1.0]),
     ("duckdb", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", "sql", [1.0]),
+    ("sqlite mysql", "visits without an end", "SELECT id FROM visit WHERE left_at = 'no'", NONE, [2.0]),
+    ("duckdb postgres", "visits without an end", "SELECT id FROM visit WHERE left_at = 'no'", "sql", [2.0]),
+    ("sqlite mysql", "visits with an end", "SELECT id FROM visit WHERE left_at = 1", NONE, [1.0]),
+    ("duckdb postgres", "visits with an end", "SELECT id FROM visit WHERE left_at = TRUE", "sql", [1.0]),
 ]  # fmt: skip
 
 
