@@ -94,3 +94,11 @@ INSERT INTO tickets VALUES (1, 1, 'student', 8), (2, 1, 'adult', 12), (3, 2, 'st
 )
 def test_rows_are_counted_and_no_money(answered: Answered, question: str, sql: str, expected: float) -> None:
     assert answered(CINEMA, question, sql).rows == ((expected,),)
+
+
+def test_groups_are_counted(answered: Answered) -> None:
+    sql = "SELECT COUNT(DISTINCT booking_id) FROM tickets GROUP BY booking_id HAVING COUNT(*) >= 1"
+    answer = answered(CINEMA, "How many bookings have at least one ticket?", sql)
+    assert answer.rows == ((2,),)
+    asked_of_each = answered(CINEMA, "How many bookings are there for each booking?", sql)
+    assert asked_of_each.rows == ((1,), (1,))

@@ -46,3 +46,24 @@ def test_a_noun_names_the_day(answered: Answered) -> None:
 )
 def test_other_days_stay(answered: Answered, question: str) -> None:
     assert answered(SCHEMA, question, STARTED).sql == STARTED
+
+
+VISITS = """
+CREATE TABLE appointment (id INTEGER PRIMARY KEY, practice INTEGER, booked_on DATE, appointment_date DATE, state TEXT);
+INSERT INTO appointment VALUES (1, 1, '2023-12-20', '2024-01-05', 'kept'), (2, 1, '2024-12-20', '2025-01-05', 'kept'),
+    (3, 2, '2024-12-21', '2025-01-06', 'kept');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("How many appointments did each practice have in 2024?", "appointment_date"),
+        ("Number of appointments month by month for 2024", "appointment_date"),
+        ("How many appointments did each practice book in 2024?", "booked_on"),
+    ],
+)
+def test_the_day_of_what_is_counted(answered: Answered, question: str, day: str) -> None:
+    year = "BETWEEN '2024-01-01' AND '2024-12-31'"
+    sql = f"SELECT practice, COUNT(*) FROM appointment WHERE booked_on {year} GROUP BY practice"
+    assert f" {day} BETWEEN" in answered(VISITS, question, sql).sql

@@ -18,6 +18,7 @@ from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
 from sqljury.sql.meaning.counted import (
     counted_different,
+    counted_groups,
     counted_matches,
     counted_not_summed,
     counted_once,
@@ -58,6 +59,7 @@ from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.saidday import said_day
 from sqljury.sql.meaning.saidgroup import said_group
+from sqljury.sql.meaning.scales import scaled_numbers
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -119,6 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
     kept_without,
     compared_with_null,
     not_in_null,
+    scaled_numbers,
     limit_included,
     late,
     division,
@@ -139,6 +142,7 @@ RULES: Final[tuple[Rule, ...]] = (
     extremes,
     summed_keys,
     counted_not_summed,
+    counted_groups,
     counted_different,
     counted_once,
     counted_matches,

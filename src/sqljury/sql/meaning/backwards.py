@@ -19,7 +19,7 @@ _ASKED: Final = re.compile(
 _LONGEST: Final = re.compile(r"\b(?:longest|slowest|most)\b", re.IGNORECASE)
 _SHORTEST: Final = re.compile(r"\b(?:shortest|fastest|quickest|least|fewest)\b", re.IGNORECASE)
 _SIGNED: Final = re.compile(
-    r"\b(?:late\w*|early|earlier|ahead|delay\w*|overdue|overrun\w*|behind|due|negative|punctual\w*)\b", re.IGNORECASE
+    r"\b(?:late\w*|early|earlier|ahead of|delay\w*|overdue|overrun\w*|behind|due|negative|punctual\w*)\b", re.IGNORECASE
 )
 """Words of times that may lie on either side of another."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from sqljury.language.alike import mentions
-from sqljury.language.cues import counted, different, different_things, times_of_goods
+from sqljury.language.cues import counted, different, different_things, times_of_goods, wants_count
+from sqljury.language.wants import grouped_by
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, find_table, identifier, sources_of
-from sqljury.sql.terms import outside_queries
+from sqljury.sql.terms import group_keys, outside_queries
 from sqljury.types import Schema, Table
 
 _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
@@ -60,6 +61,28 @@ def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     count.set("this", exp.Distinct(expressions=[column]))
     return Change(f"COUNT counted rows, several of which belong to one of {table.name}")
+
+
+def counted_groups(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count the groups where a query counts the different values of its only key in each group, which is always one.
+
+    ``SELECT COUNT(DISTINCT patient_id) ... GROUP BY patient_id HAVING COUNT(*) > 2`` has a row of 1 for each patient.
+    """
+    if not isinstance(tree, exp.Select) or len(tree.selects) != 1 or not wants_count(asked.question.text):
+        return None
+    count, keys = tree.selects[0].unalias(), group_keys(tree)[0]
+    of = count.this if isinstance(count, exp.Count) else None
+    node = of.expressions[0] if isinstance(of, exp.Distinct) and len(of.expressions) == 1 else None
+    known = held(node, asked.schema)
+    if known is None or len(keys) != 1 or held(keys[0], asked.schema) != known or grouped_by(asked.question.text):
+        return None
+    if any(tree.args.get(part) for part in ("limit", "offset", "order", "distinct")):
+        return None
+    inner = tree.copy()
+    inner.set("expressions", [keys[0].copy()])
+    query = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(inner.subquery("counted"))
+    reason = "the query counted one for each group, and the question wants their number"
+    return Change(reason, query=query, without=("distinct",))
 
 
 def counted_different(tree: exp.Query, asked: Asked) -> Change | None:

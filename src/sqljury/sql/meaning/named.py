@@ -9,6 +9,7 @@ from sqljury.language import cues
 from sqljury.language.alike import MENTIONED, likeness, pieces
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held
+from sqljury.sql.names.near import person_names
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, sources_of
 from sqljury.sql.terms import group_keys
@@ -16,8 +17,6 @@ from sqljury.types import Table
 
 _WHO: Final = re.compile(r"\s*(?:and |so )?who\b", re.IGNORECASE)
 _FULL: Final = frozenset(("full", "display", "first", "last"))
-_PERSON: Final = (("first", "name"), ("last", "name"))
-"""Two columns that are a name together."""
 
 
 def names_for_keys(tree: exp.Query, asked: Asked) -> Change | None:
@@ -111,9 +110,8 @@ def title_of(table: Table) -> str | None:
 
 def name_columns(table: Table) -> list[str]:
     """The columns for the name of a row itself, not of what it belongs to; none where that is not clear."""
-    columns = {pieces(column.name): column.name for column in table.columns}
-    if all(words in columns for words in _PERSON):
-        return [columns[words] for words in _PERSON]
+    if (person := person_names(table)) is not None:
+        return [*person]
     title = title_of(table)
     own = pieces(table.name)
     before = pieces(title)[:-1] if title is not None else ()

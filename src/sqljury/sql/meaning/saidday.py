@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sqljury.language.alike import MENTIONED, likeness, mentions
+from sqljury.language.cues import counted
 from sqljury.language.times import MONTHS
 from sqljury.language.words import NUMBER_WORDS, words
 from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, Held, held, holds_days
@@ -19,7 +20,22 @@ _TIME: Final = re.compile(rf"\b(?:(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?|{_MONTHS})\b
 _WORD: Final = re.compile(r"[^\W_]+|[,.;:?!()]")
 _BETWEEN: Final = frozenset(
     (
-        *("in", "on", "since", "before", "after", "during", "between", "by", "from", "until", "till", "of", "the"),
+        *(
+            "in",
+            "for",
+            "on",
+            "since",
+            "before",
+            "after",
+            "during",
+            "between",
+            "by",
+            "from",
+            "until",
+            "till",
+            "of",
+            "the",
+        ),
         *("or", "and", "to", "early", "late", "mid", "first", "second", "third", "fourth", "last", "final", "half"),
         *("quarter", "quarters", "month", "months", "year", "years", "week", "day", "days", "end", "beginning"),
         *(
@@ -70,6 +86,7 @@ _BASE: Final = {
 def said_day(tree: exp.Query, asked: Asked) -> Change | None:
     """Take the day of a row that the question names before a time, where the query takes one that it does not name.
 
+    Without such a word it is the day of what is counted: ``appointment_date`` for "how many appointments in 2024".
     "Signed in 2024" is ``sign_date`` where the table has one column of days with such a name, and the question has no
     word of the name of the day in the query, the only one that the query compares.
     """
@@ -81,7 +98,7 @@ def said_day(tree: exp.Query, asked: Asked) -> Change | None:
     [(alias, known)] = [(alias, known) for (alias, _), known in days.items()]
     if mentions(text, _telling(known)):
         return None
-    meant = {other.name for other in _days(known.table, asked) if _is_named(Held(known.table, other), said)}
+    meant = _named_days(known.table, said, asked) or _named_days(known.table, {*counted(text)[-1:]}, asked)
     if len(meant) != 1 or (name := meant.pop()) == known.column.name:
         return None
     nodes = [node for node in tree.find_all(exp.Column) if _alias(node, asked) == alias]
@@ -112,6 +129,11 @@ def _compared_days(tree: exp.Query, asked: Asked) -> Iterator[tuple[str, Held]]:
 def _alias(column: exp.Column, asked: Asked) -> str:
     owned = owner(column, asked.schema)
     return owned[0] if owned is not None else ""
+
+
+def _named_days(table: Table, said: set[str], asked: Asked) -> set[str]:
+    """The columns of days of a table whose names have one of these words."""
+    return {day.name for day in _days(table, asked) if _is_named(Held(table, day), said)}
 
 
 def _days(table: Table, asked: Asked) -> list[Column]:

@@ -65,6 +65,7 @@ class Binder:
         self._reading.search()
         return self._choose(
             self._present.paired(column, list(self._tables)),
+            lambda: self._present.whole_name(column, list(self._tables)) if len(self._tables) == 1 else [],
             lambda: self._present.own_key(column, list(self._tables)),
             lambda: [
                 *self._present.own_day(column, list(self._tables)),
@@ -115,6 +116,7 @@ class Binder:
         return self._choose(
             spelt,
             moved,
+            lambda: self._present.whole_name(column, [alias]),
             lambda: [] if in_join else self._present.paired(column, [alias]),
             lambda: self._joined.reroutes(column),
             lambda: self._present.own_key(column, [alias]),

@@ -44,6 +44,25 @@ class Near(NamedTuple):
     kind: str
 
 
+_FIRST: Final = (("first", "name"), ("fname",), ("fnm",), ("first",), ("forename",), ("given", "name"), ("firstname",))
+_LAST: Final = (("last", "name"), ("lname",), ("lnm",), ("last",), ("surname",), ("family", "name"), ("lastname",))
+"""What the two columns of the name of a person are called, the first with the first."""
+
+
+def person_names(table: Table) -> tuple[str, str] | None:
+    """The columns of the first and the last name of the person that a row is; None for other tables."""
+    named = {pieces(column.name): column.name for column in table.columns}
+    first = next((named[name] for name in _FIRST if name in named), None)
+    last = next((named[name] for name in _LAST if name in named), None)
+    return None if first is None or last is None else (first, last)
+
+
+def is_whole_name(column: str, table: Table) -> bool:
+    """Whether a column is called after the whole name of a row of this table: ``full_name``, ``employee_name``."""
+    named = pieces(column)
+    return named[-1:] in (("name",), ("nm",), ("fullname",)) and {*named[:-1]} <= {"full", *pieces(table.name)}
+
+
 def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
     """The columns of ``table`` that ``name`` may stand for, the likeliest first; at most ``_COLUMNS`` are compared.
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
 from sqljury.language.alike import mentions, pieces
-from sqljury.sql.names.near import GLUED, after_table, is_name_of, near_by_meaning, near_columns
+from sqljury.sql.names.near import (
+    GLUED,
+    after_table,
+    is_name_of,
+    is_whole_name,
+    near_by_meaning,
+    near_columns,
+    person_names,
+)
 from sqljury.sql.names.readings import READINGS, Option, Reading
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, compared, has_column, is_date, tables_of
@@ -18,6 +26,7 @@ _OWN_DAY: Final = 0.6
 """Less than a certain key to the table that has the day; it counts where that finds nothing."""
 _OWN_CODE: Final = 0.75
 """Less than a key to one row that has the column, more than a way to several such rows."""
+_BOTH_NAMES: Final = 0.9
 _FIRST_DAY: Final = 0.5
 _LATER_DAY: Final = 0.3
 """Tables list first when something began."""
@@ -59,6 +68,17 @@ class PresentColumns:
             if (name := after_table(column.name, self._tables[alias].name, self._tables[alias])) is not None
             and self._tables[alias].primary_key == (name,)
         ]
+
+    def whole_name(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """First and last name of a person for an output, a group or an order called after the whole name."""
+        options = []
+        for alias in aliases:
+            names = person_names(self._tables[alias])
+            if names is None or not is_whole_name(column.name, self._tables[alias]) or _place(column) is None:
+                continue
+            both = [self._sources.column(alias, name) for name in names]
+            options.append(Option(_BOTH_NAMES, "names of a person", partial(_put, column, both)))
+        return options
 
     def some_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The first of the days that a table has, for a day called after the table: ``rental_date``; or another one."""
@@ -127,6 +147,33 @@ class PresentColumns:
             for alias in aliases
             for near in near_by_meaning(column.name, self._tables[alias])
         ]
+
+
+def _place(column: exp.Column) -> exp.Expr | None:
+    """The output, key of a group or key of an order that a column is; None where it is a part of something else."""
+    node: exp.Expr = column
+    while isinstance(node.parent, exp.Alias | exp.Ordered):
+        node = node.parent
+    listed = isinstance(node.parent, exp.Select | exp.Group | exp.Order)
+    return node if listed and node.arg_key == "expressions" else None
+
+
+def _put(column: exp.Column, both: Sequence[exp.Column]) -> None:
+    """Put two columns in the place of one; an order is by the last name first."""
+    place = _place(column)
+    if place is None or place.parent is None:
+        return
+    if isinstance(place, exp.Ordered):
+        nodes: list[exp.Expr] = []
+        for name in reversed(both):
+            key = place.copy()
+            key.set("this", name.copy())
+            nodes.append(key)
+    else:
+        nodes = [name.copy() for name in both]
+    around = place.parent
+    listed = [other for one in around.expressions for other in (nodes if one is place else [one])]
+    around.set("expressions", listed)
 
 
 def _is_day(column: str) -> bool:
