@@ -23,6 +23,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
+from sqljury.sql.meaning.fanout import sums_of_lists
 from sqljury.sql.meaning.fixed import fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.having import conditions_of_rows
@@ -47,6 +48,7 @@ from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.rowkeys import key_of_named_row
+from sqljury.sql.meaning.shares import percent_limits
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -105,6 +107,7 @@ RULES: Final[tuple[Rule, ...]] = (
     limit_included,
     late,
     division,
+    percent_limits,
     percentages,
     quarters,
     minor_units,
@@ -136,6 +139,7 @@ RULES: Final[tuple[Rule, ...]] = (
     named_best,
     group_of_null,
     null_order,
+    sums_of_lists,
 )
 """In the order in which they are applied: one may need what another wrote."""
 
