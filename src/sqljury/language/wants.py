@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from sqljury.language import ambiguity, cues
@@ -52,6 +53,14 @@ _LATER: Final = "|".join(word for word, place in ORDINALS.items() if place > 1)
 _PLACE: Final = regex(rf"\b(?P<place>{_LATER})[- ](?:{_END}|strongest|nearest)\b", re.IGNORECASE)
 _ANY_PLACE: Final = regex(rf"\b(?:{'|'.join(ORDINALS)}|last)\b", re.IGNORECASE)
 _MOST_ROWS: Final = 50
+_TENS: Final = tuple(f"{ten}ty" for ten in ("twen", "thir", "for", "fif", "six", "seven", "eigh", "nine"))
+PERCENT_SAID: Final = (
+    rf"(?<![\d.,])(?P<percent>\d{{1,3}}(?:[.,]\d+)?|\b(?:{'|'.join(_TENS)}|(?:a )?hundred|{'|'.join(NUMBER_WORDS)}))"
+    r"[ -]*(?:percent\b|per cent\b|%)"
+)
+"""A pattern of percentages that a question gives: "80 %", "twenty percent"; not "what percent"."""
+_PERCENT: Final = regex(PERCENT_SAID, re.IGNORECASE)
+_ANY_NUMBER: Final = regex(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
 _DIGITS: Final = regex(r"\b\d+\b")
 
 
@@ -118,6 +127,19 @@ def limits(question: str) -> dict[float, str]:
         for match in pattern.finditer(question):
             found.setdefault(float(number_said(match["number"])), set()).add(sign)
     return {number: signs.pop() for number, signs in found.items() if len(signs) == 1}
+
+
+def percents(question: str) -> frozenset[Decimal]:
+    """The percentages that a question gives, but for those that it gives as other numbers too."""
+    said = [match["percent"].lower() for match in _PERCENT.finditer(question)]
+    others = {number_said(number) for number in _ANY_NUMBER.findall(_PERCENT.sub(" ", question))}
+    return frozenset(map(_percent, said)) - others
+
+
+def _percent(text: str) -> Decimal:
+    if text in _TENS:
+        return Decimal(10 * (_TENS.index(text) + 2))
+    return Decimal(100) if text.endswith("hundred") else number_said(text.replace(",", "."))
 
 
 def grouped_by(question: str) -> frozenset[str]:

@@ -48,6 +48,8 @@ def script(engine: str) -> list[str]:
         f" placed {time}, settled {text}, created_at INTEGER)",
         "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE, left_at DATE)",
         "CREATE TABLE sale (id INTEGER PRIMARY KEY, date_key INTEGER)",
+        "CREATE TABLE note (id INTEGER PRIMARY KEY, customer_id INTEGER)",
+        "INSERT INTO note VALUES (1, 1), (2, 1), (3, 2)",
         *(f"INSERT INTO sale VALUES ({values(row)})" for row in SALES),
         *(f"INSERT INTO customer VALUES ({values(row)})" for row in CUSTOMERS),
         *(f"INSERT INTO orders VALUES ({values(row)})" for row in ORDERS),
@@ -127,6 +129,7 @@ SALES_BY_YEAR = {
     "duckdb": "SELECT id FROM sale WHERE year(date_key) = 2023 ORDER BY id",
     "postgres": "SELECT id FROM sale WHERE EXTRACT(YEAR FROM date_key) = 2023 ORDER BY id",
 }
+LISTS = "customer c LEFT JOIN orders o ON o.customer_id = c.id LEFT JOIN note n ON n.customer_id = c.id"
 CASES: list[tuple[str, str, str, Any, Any]] = [
     ("sqlite mysql", "sales of 2023", SALES_OF_2023, NONE, [2.0, 3.0, 4.0]),
     ("duckdb postgres", "sales of 2023", SALES_OF_2023, "sql", [2.0, 3.0, 4.0]),
@@ -168,6 +171,16 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
             ("How many orders does each customer have?",
              "SELECT COUNT(*) FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id ORDER BY c.id",
              [2.0, 1.0, 2.0], [2.0, 0.0, 2.0]),
+            ("amounts and notes of each customer",
+             f"SELECT COALESCE(SUM(o.amount), 0), COUNT(n.id) FROM {LISTS} GROUP BY c.id ORDER BY c.id",
+             [14.0, 0.0, 4.0], [7.0, 0.0, 4.0]),
+            ("amounts and notes", f"SELECT AVG(o.amount), COUNT(n.id) FROM {LISTS}", [3.0], [2.75]),
+            ("customers with a mean over 3 and notes",
+             f"SELECT c.id, AVG(o.amount) FROM {LISTS} GROUP BY c.id HAVING COUNT(n.id) > 2 ORDER BY AVG(o.amount)",
+             [1.0], NONE),
+            ("customers with more than 40 percent of their orders settled",
+             "SELECT customer_id FROM orders WHERE customer_id = 1 GROUP BY customer_id "
+             "HAVING SUM(CASE WHEN settled = 'Y' THEN 1 ELSE 0 END) * 1.0 / COUNT(*) > 40", NONE, [1.0]),
             ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
             ("customers called BEN", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
             ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),

@@ -30,6 +30,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
+from sqljury.sql.meaning.fanout import sums_of_lists
 from sqljury.sql.meaning.fixed import fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.happened import happened
@@ -60,6 +61,7 @@ from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.saidday import said_day
 from sqljury.sql.meaning.saidgroup import said_group
 from sqljury.sql.meaning.scales import scaled_numbers
+from sqljury.sql.meaning.shares import percent_limits
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -125,6 +127,7 @@ RULES: Final[tuple[Rule, ...]] = (
     limit_included,
     late,
     division,
+    percent_limits,
     percentages,
     quarters,
     minor_units,
@@ -158,6 +161,7 @@ RULES: Final[tuple[Rule, ...]] = (
     named_best,
     group_of_null,
     null_order,
+    sums_of_lists,
 )
 """In the order in which they are applied: one may need what another wrote."""
 

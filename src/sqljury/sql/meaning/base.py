@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import is_date, may_be_text, owner
+from sqljury.sql.resolve import from_items, is_date, may_be_text, owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
 Times = Literal["", "seconds", "milliseconds", "microseconds", "days"]
@@ -105,6 +105,23 @@ def held(node: exp.Expr | None, schema: Schema) -> Held | None:
     return Held(owned[1], column)
 
 
+def derived(column: exp.Column, tree: exp.Query) -> exp.Expr | None:
+    """What a column of a subquery in FROM, or of a WITH query, is there."""
+    select = column.parent_select
+    if not isinstance(select, exp.Select):
+        return None
+    queries = {cte.alias.lower(): cte.this for cte in tree.find_all(exp.CTE)}
+    for source in from_items(select):
+        query = source.this if isinstance(source, exp.Subquery) else queries.get(source.name.lower())
+        if column.table and source.alias_or_name.lower() != column.table.lower():
+            continue
+        items = query.selects if isinstance(query, exp.Select) else []
+        for item in items:
+            if item.alias_or_name.lower() == column.name.lower():
+                return item.unalias()
+    return None
+
+
 class End(NamedTuple):
     """A column that a join equates with another one, the alias of its table in lower case."""
 
@@ -156,6 +173,14 @@ def is_met(condition: exp.Expr, table: Table, asked: Asked) -> bool | None:
     probe = exp.select(exp.Literal.number(1)).from_(source).where(condition).limit(1)
     rows = asked.data.rows(probe.sql(dialect=asked.dialect))
     return None if rows is None else bool(rows)
+
+
+def are_unique(columns: Sequence[exp.Expr], table: Table, asked: Asked) -> bool:
+    """Whether no two rows of a table are equal in these columns."""
+    keys = [exp.column(column.this.copy()) for column in columns]
+    probe = exp.select(exp.Literal.number(1)).from_(table_node(table, asked.dialect)).group_by(*keys)
+    probe = probe.having(exp.Count(this=exp.Star()) > 1).limit(1)
+    return asked.data.rows(probe.sql(dialect=asked.dialect)) == ()
 
 
 def holds_dates(known: Held | None, data: Data) -> bool:

@@ -6,10 +6,9 @@ import re
 from typing import Final
 
 from sqljury.language.cues import ratio, whole_part
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, derived, held
 from sqljury.sql.meaning.units import is_small_unit
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import from_items
 
 _SLASH: Final = frozenset({"sqlite", "postgres"})
 """Dialects in which ``/`` of two whole numbers is a whole number."""
@@ -185,27 +184,10 @@ class _Whole:
     def _column(self, node: exp.Column, depth: int) -> bool:
         own = held(node, self._asked.schema)
         if own is None:
-            item = _derived(node, self._tree)
+            item = derived(node, self._tree)
             return item is not None and self(item, depth + 1)
         declared = own.column.type
         if _INT.search(declared):
             return True
         # SQLite keeps whole numbers as such in a NUMERIC column, and divides them as such.
         return self._asked.dialect == "sqlite" and bool(declared) and not _FRACTIONS.search(declared)
-
-
-def _derived(column: exp.Column, tree: exp.Query) -> exp.Expr | None:
-    """What a column of a subquery in FROM, or of a WITH query, is there."""
-    select = column.parent_select
-    if not isinstance(select, exp.Select):
-        return None
-    queries = {cte.alias.lower(): cte.this for cte in tree.find_all(exp.CTE)}
-    for source in from_items(select):
-        query = source.this if isinstance(source, exp.Subquery) else queries.get(source.name.lower())
-        if column.table and source.alias_or_name.lower() != column.table.lower():
-            continue
-        items = query.selects if isinstance(query, exp.Select) else []
-        for item in items:
-            if item.alias_or_name.lower() == column.name.lower():
-                return item.unalias()
-    return None

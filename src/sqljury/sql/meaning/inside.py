@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 from sqljury.language.cues import wants_count
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import TITLES, Asked, Change
+from sqljury.sql.meaning.base import TITLES, Asked, Change, are_unique
 from sqljury.sql.meaning.counted import counted_table
-from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import find_table, from_items, owner
 from sqljury.sql.terms import group_keys, ordinal, outside_queries, resolved
@@ -47,7 +46,7 @@ def counted_inside(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     if counted_table(asked.question.text, asked.schema) is chosen.outer:
         return None
-    if chosen.key not in keys and not (_name_rows(keys) and _are_unique(keys, chosen.outer, asked)):
+    if chosen.key not in keys and not (_name_rows(keys) and are_unique(keys, chosen.outer, asked)):
         return None
     _join(query, chosen, [*keys, *shown], counts)
     reason = f"COUNT counted each row of {chosen.outer.name} once, and not what it has in {chosen.inner.name}"
@@ -132,14 +131,6 @@ def _counts_rows(call: exp.Expr, table: Table) -> bool:
 def _name_rows(columns: Sequence[exp.Expr]) -> bool:
     """Whether one of the columns is a name of rows by its own name; others may have no value twice by chance."""
     return any(words(column.name)[-1:] in _NAMES for column in columns)
-
-
-def _are_unique(columns: Sequence[exp.Expr], table: Table, asked: Asked) -> bool:
-    """Whether no two rows of a table are equal in these columns."""
-    keys = [exp.column(column.this.copy()) for column in columns]
-    probe = exp.select(exp.Literal.number(1)).from_(table_node(table, asked.dialect)).group_by(*keys)
-    probe = probe.having(exp.Count(this=exp.Star()) > 1).limit(1)
-    return asked.data.rows(probe.sql(dialect=asked.dialect)) == ()
 
 
 def _join(tree: exp.Select, chosen: _Chosen, columns: Sequence[exp.Expr], counts: Sequence[exp.Expr]) -> None:

@@ -63,26 +63,27 @@ def undone(select: exp.Select, schema: Schema) -> dict[str, Undone]:
 def _rejected(term: exp.Expr, joins: list[exp.Join], select: exp.Select, schema: Schema) -> set[str]:
     """The aliases of LEFT JOINs whose columns must not be NULL for a condition to hold."""
     outer = {join.alias_or_name.lower() for join in joins if str(join.side).upper() == "LEFT"}
-    return {alias for alias in outer if _rejects(term, alias, select, schema)}
+    return {alias for alias in outer if rejects(term, alias, select, schema)}
 
 
-def _rejects(term: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
+def rejects(term: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
+    """Whether a condition does not hold if the columns of ``alias`` are NULL."""
     if isinstance(term, exp.Paren):
-        return _rejects(term.this, alias, select, schema)
+        return rejects(term.this, alias, select, schema)
     if isinstance(term, exp.Or | exp.And):
-        parts = (_rejects(part, alias, select, schema) for part in (term.this, term.expression))
+        parts = (rejects(part, alias, select, schema) for part in (term.this, term.expression))
         return all(parts) if isinstance(term, exp.Or) else any(parts)
     if isinstance(term, exp.Not):
         inner = term.this.unnest() if isinstance(term.this, exp.Paren) else term.this
         if isinstance(inner, exp.Is):
-            return isinstance(inner.expression, exp.Null) and _names(inner.this, alias, select, schema)
-        return inner.key in _STRICT and _rejects(inner, alias, select, schema)
+            return isinstance(inner.expression, exp.Null) and null_without(inner.this, alias, select, schema)
+        return inner.key in _STRICT and rejects(inner, alias, select, schema)
     if isinstance(term, exp.In):
-        return _names(term.this, alias, select, schema)
-    return term.key in _STRICT and any(_names(side, alias, select, schema) for side in term.iter_expressions())
+        return null_without(term.this, alias, select, schema)
+    return term.key in _STRICT and any(null_without(side, alias, select, schema) for side in term.iter_expressions())
 
 
-def _names(node: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
+def null_without(node: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
     """Whether an expression is NULL if the columns of ``alias`` are."""
     strict = not any(part.key in _OF_NULL or isinstance(part, exp.Query) for part in node.walk())
     return strict and alias in (aliases(node, select, schema) or ())
