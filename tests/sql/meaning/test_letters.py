@@ -51,3 +51,17 @@ def test_two_codes_that_shorten_a_word_are_left(answered: Answered) -> None:
     schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, state TEXT); INSERT INTO t VALUES (1, 'CS'), (2, 'CD'), (3, 'OP')"
     sql = "SELECT COUNT(*) FROM t WHERE state = 'closed'"
     assert answered(schema, "How many are closed?", sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("success", "succeeded"), ("Succeed", "succeeded"), ("fail", "fail"), ("cancellation", "cancelled")],
+)
+def test_another_form_of_the_word(answered: Answered, text: str, expected: str) -> None:
+    schema = (
+        "CREATE TABLE pay (id INTEGER PRIMARY KEY, state TEXT);"
+        "INSERT INTO pay VALUES (1, 'succeeded'), (2, 'failed'), (3, 'cancelled')"
+    )
+    question = f"How many payments are a {text}?"
+    answer = answered(schema, question, f"SELECT COUNT(*) FROM pay WHERE state = '{text}'")
+    assert answer.sql == f"SELECT COUNT(*) FROM pay WHERE state = '{expected}'"

@@ -1,4 +1,4 @@
-"""Words of which a column has the first letters as codes: H for "high", TER for "terminated"."""
+"""Words of which a column has the first letters, as codes or in another form: H for "high", succeeded for "success"."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ _MOST: Final = 20
 """A column with more different values hardly has one for each word."""
 _BEGINNING: Final = 3
 """Letters of a text that may be the beginning of a word of the question: 'Elec' for "electricity"."""
+_SAME: Final = 5
+"""Letters at the beginning of two forms of a word."""
 
 
 def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace a word of the question that a column lacks by the only one of its codes that shortens it.
 
-    All values of the column are codes: of capitals, none longer than four letters, the word longer than its code.
+    All values of the column are codes: of capitals, none longer than four letters, the word longer than its code. Of
+    other values it is the only one with the same beginning.
     """
     said, reason = words(asked.question.whole), ""
     for literal, column in _compared(tree):
@@ -28,7 +31,8 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
         known = held(column, asked.schema)
         if known is None or not told or not all(_is_said(word, said) for word in told):
             continue
-        code = _code(literal.name, asked.data.values(known.table, known.column.name))
+        values = asked.data.values(known.table, known.column.name)
+        code = _code(literal.name, values) or _other_form(literal.name, values)
         if code is not None:
             literal.replace(exp.Literal.string(code))
             reason = f"{known.table.name}.{known.column.name} has {code} for {literal.name!r}"
@@ -63,6 +67,15 @@ def _code(text: str, values: Collection[object]) -> str | None:
     begun = [code for code in codes if 1 < len(code) < len(word) and word.startswith(code)]
     short = begun or [code for code in codes if 1 < len(code) < len(word) and _shortens(code, word)]
     return short[0] if len(short) == 1 else None
+
+
+def _other_form(text: str, values: Collection[object]) -> str | None:
+    """The only value with the same beginning as a word; None among many values, or where the column has the word."""
+    if not text.isalpha() or len(values) > _MOST:
+        return None
+    texts = [value for value in values if isinstance(value, str) and value.isalpha()]
+    alike = [value for value in texts if value.lower()[:_SAME] == text.lower()[:_SAME] and len(value) >= _SAME]
+    return alike[0] if len(alike) == 1 and len(text) >= _SAME and text.lower() != alike[0].lower() else None
 
 
 def _is_code(value: str) -> bool:
