@@ -29,7 +29,7 @@ from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
-from sqljury.sql.meaning.fixed import fixed_order
+from sqljury.sql.meaning.fixed import fixed_measure, fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.happened import happened
 from sqljury.sql.meaning.having import conditions_of_rows
@@ -121,6 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
     not_in_null,
     limit_included,
     late,
+    fixed_measure,
     division,
     percentages,
     quarters,
