@@ -58,6 +58,7 @@ from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.saidday import said_day
 from sqljury.sql.meaning.saidgroup import said_group
+from sqljury.sql.meaning.separately import separately
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
@@ -104,6 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
     compared_superiors,
     stray_key,
     said_group,
+    separately,
     unneeded_join,
     explained,
     misplaced,
