@@ -16,6 +16,7 @@ from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
+from sqljury.sql.meaning.correlated import extreme_of_each
 from sqljury.sql.meaning.counted import (
     counted_different,
     counted_matches,
@@ -138,6 +139,7 @@ RULES: Final[tuple[Rule, ...]] = (
     grouped,
     totals,
     first_of_each,
+    extreme_of_each,
     counted_sets,
     extremes,
     summed_keys,
