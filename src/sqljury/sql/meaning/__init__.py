@@ -50,7 +50,7 @@ from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
-from sqljury.sql.meaning.parts import part_of_named_year
+from sqljury.sql.meaning.parts import part_of_named_year, whole_year_in_parts
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.quarters import quarters
@@ -87,6 +87,7 @@ RULES: Final[tuple[Rule, ...]] = (
     years,
     conditions_of_rows,
     part_of_named_year,
+    whole_year_in_parts,
     whole_periods,
     missing_period,
     said_day,

@@ -216,7 +216,7 @@ class Groups:
             return True
         known = held(node, self._schema)
         if known is None:
-            return len(phrase) == 1 and _part(node) in _WITHIN.get(phrase[0], ())
+            return len(phrase) == 1 and part_of_day(node) in _WITHIN.get(phrase[0], ())
         return _alike(phrase, [word for word in words(known.table.name) if word not in AFFIXES], least)
 
 
@@ -252,7 +252,7 @@ def _alike(phrase: Sequence[str], name: Sequence[str], least: float) -> bool:
     return len(phrase) == len(name) and all(likeness(word, piece) >= least for word, piece in pairs)
 
 
-def _part(node: exp.Expr) -> str:
+def part_of_day(node: exp.Expr) -> str:
     """The part of a date that an expression is, such as year; empty for anything else."""
     node = bare(node)
     if isinstance(node, exp.Year | exp.Month | exp.Quarter | exp.Week):
