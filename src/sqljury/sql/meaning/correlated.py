@@ -90,8 +90,9 @@ def _bare(condition: exp.Expr) -> exp.Expr:
 
 def _groups(phrase: Sequence[str], query: exp.Select, extreme: _Extreme, asked: Asked) -> set[str]:
     """The columns of the table that words name among the outputs, or that refer to the row of such an output."""
-    shown = [item.unalias() for item in query.selects]
-    if not all(isinstance(node, exp.Column) and not isinstance(node.this, exp.Star) for node in shown):
+    outputs = [item.unalias() for item in query.selects]
+    shown = [node for node in outputs if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star)]
+    if len(shown) < len(outputs):
         return set()
     conditions = [part for join in query.args.get("joins") or () for part in conjuncts(join.args.get("on"))]
     pairs = [pair for pair in (ends(part, asked.schema) for part in conditions) if pair is not None]
