@@ -113,6 +113,23 @@ def wanted_best(question: str) -> BestOfEach | None:
     return next(filter(None, map(_read, _SPLIT.split(unsorted))), None)
 
 
+_OF_ALL: Final = regex(
+    r"\b(?:overall|altogether|of all|among all|all-time|ever|anywhere|in total|company-?wide)\b", re.IGNORECASE
+)
+
+
+def said_of_each(question: str) -> tuple[tuple[str, ...], ...]:
+    """What one of each is asked for, as in "for every category": readings of the words, the likeliest first.
+
+    None where the question has several such words, none, or says that the best of all is meant.
+    """
+    found = list(_EACH.finditer(question))
+    if len(found) != 1 or found[0][0].lower().startswith("for all") or _OF_ALL.search(question):
+        return ()
+    sentences = _SPLIT.split(question)
+    return next((_readings(part, each) for part in sentences if (each := _EACH.search(part)) is not None), ())
+
+
 _OF_ROWS: Final = regex(
     r"(?:(?:most|least) (?!of\b|likely\b)(?:\w+ly )?[\w-]+"
     r"|(?:highest|lowest|best|worst|top|least|most)[ -](?:paid|priced|rated|ranked|scoring|scored|earning|salaried)"

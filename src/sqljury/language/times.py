@@ -184,3 +184,24 @@ def part_of_year(question: str) -> tuple[date, date] | None:
     year, month = int(found[0]["year"]), 12 // parts * nth
     first = date(year, month - 12 // parts + 1, 1)
     return first, date(year, month, calendar.monthrange(year, month)[1])
+
+
+_IN_PARTS: Final = regex(
+    r"\b(?:(?:for |in |of )?(?:each|every) (?:calendar )?(?:quarter|month)|(?:per|by) (?:calendar )?(?:quarter|month)"
+    r"|month by month|quarter by quarter|month-by-month|quarter-by-quarter|monthly|quarterly)\b",
+    re.IGNORECASE,
+)
+_LESS_THAN_A_YEAR: Final = regex(
+    r"\b(?:months?|quarters?|so far|to date|ytd|up to now|already|year-on-year|compared|than|first|last|remaining)\b",
+    re.IGNORECASE,
+)
+"""What may make it a part of the year, or another time beside it."""
+
+
+def year_in_parts(question: str) -> int | None:
+    """The year of "for each quarter of 2024" or "month by month for 2024"; None beside any other time."""
+    rest = _IN_PARTS.sub(" ", question)
+    if rest == question or _LESS_THAN_A_YEAR.search(rest):
+        return None
+    period = named_period(rest)
+    return None if period is None or period.month else period.year

@@ -16,6 +16,7 @@ from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
+from sqljury.sql.meaning.correlated import extreme_of_each
 from sqljury.sql.meaning.counted import (
     counted_different,
     counted_groups,
@@ -31,7 +32,7 @@ from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.fanout import sums_of_lists
-from sqljury.sql.meaning.fixed import fixed_order
+from sqljury.sql.meaning.fixed import fixed_measure, fixed_order
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.happened import happened
 from sqljury.sql.meaning.having import conditions_of_rows
@@ -51,7 +52,7 @@ from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
-from sqljury.sql.meaning.parts import part_of_named_year
+from sqljury.sql.meaning.parts import part_of_named_year, whole_year_in_parts
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, whole_periods
 from sqljury.sql.meaning.quarters import quarters
@@ -61,6 +62,7 @@ from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.saidday import said_day
 from sqljury.sql.meaning.saidgroup import said_group
 from sqljury.sql.meaning.scales import scaled_numbers
+from sqljury.sql.meaning.separately import separately
 from sqljury.sql.meaning.shares import percent_limits
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
 from sqljury.sql.meaning.stray import stray_key
@@ -89,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
     years,
     conditions_of_rows,
     part_of_named_year,
+    whole_year_in_parts,
     whole_periods,
     missing_period,
     said_day,
@@ -108,6 +111,7 @@ RULES: Final[tuple[Rule, ...]] = (
     compared_superiors,
     stray_key,
     said_group,
+    separately,
     unneeded_join,
     explained,
     misplaced,
@@ -126,6 +130,7 @@ RULES: Final[tuple[Rule, ...]] = (
     scaled_numbers,
     limit_included,
     late,
+    fixed_measure,
     division,
     percent_limits,
     percentages,
@@ -141,6 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
     grouped,
     totals,
     first_of_each,
+    extreme_of_each,
     counted_sets,
     extremes,
     summed_keys,

@@ -212,11 +212,11 @@ class Groups:
         """Whether words are the name of an output, of its table, or of the period that it is."""
         node = item.unalias()
         names = [name for name in (item.alias, node.name if isinstance(node, exp.Column) else "") if name]
-        if any(_alike(phrase, _named(name), least) for name in names):
+        if any(_alike(phrase, named_thing(name), least) for name in names):
             return True
         known = held(node, self._schema)
         if known is None:
-            return len(phrase) == 1 and _part(node) in _WITHIN.get(phrase[0], ())
+            return len(phrase) == 1 and part_of_day(node) in _WITHIN.get(phrase[0], ())
         return _alike(phrase, [word for word in words(known.table.name) if word not in AFFIXES], least)
 
 
@@ -241,7 +241,7 @@ def _has_key(table: Table, columns: set[str]) -> bool:
     return bool(table.primary_key) and {name.lower() for name in table.primary_key} <= columns
 
 
-def _named(name: str) -> tuple[str, ...]:
+def named_thing(name: str) -> tuple[str, ...]:
     """The words of a column's name without one that only says how it names a row."""
     parts = pieces(name)
     return parts[:-1] if len(parts) > 1 and parts[-1] in _NAMING else parts
@@ -252,7 +252,7 @@ def _alike(phrase: Sequence[str], name: Sequence[str], least: float) -> bool:
     return len(phrase) == len(name) and all(likeness(word, piece) >= least for word, piece in pairs)
 
 
-def _part(node: exp.Expr) -> str:
+def part_of_day(node: exp.Expr) -> str:
     """The part of a date that an expression is, such as year; empty for anything else."""
     node = bare(node)
     if isinstance(node, exp.Year | exp.Month | exp.Quarter | exp.Week):

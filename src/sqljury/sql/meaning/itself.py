@@ -77,6 +77,20 @@ def joined_with_itself(tree: exp.Query, asked: Asked) -> Change | None:
     return Change(reason, without=("join", "conditions")) if changed else None
 
 
+def merge_equal_rows(tree: exp.Query, asked: Asked) -> None:
+    """Leave out joins of a table with itself on its own key, in place: both rows are the same one."""
+    for select, join, here, there in _self_joins(tree, asked):
+        known = held(here, asked.schema)
+        key = () if known is None else tuple(name.lower() for name in known.table.row_key)
+        if key == (here.name.lower(),) == (there.name.lower(),) and not any(map(_is_bare_star, select.selects)):
+            join.pop()
+            _rename(select, there, here)
+
+
+def _is_bare_star(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Star)
+
+
 def _self_joins(tree: exp.Query, asked: Asked) -> Iterator[tuple[exp.Select, exp.Join, exp.Column, exp.Column]]:
     """The inner joins on one equality of columns of two rows of a table: the column of the other row, and its own."""
     for sources in read_sources(tree, asked.schema):

@@ -1,13 +1,17 @@
-"""The quarter or the half of a year that a question names, where the query has other days of that year."""
+"""Parts of a year: the one that a question names, and the whole year where it asks for each of them."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqljury.language.times import part_of_year
+from sqljury.language.times import part_of_year, year_in_parts
 from sqljury.sql.meaning.base import Asked, Change, compared, day_of
+from sqljury.sql.meaning.best import part_of_day
 from sqljury.sql.parse import exp
+from sqljury.sql.terms import group_keys, meant
+
+_PARTS: Final = frozenset(("month", "quarter"))
 
 
 class _Bound(NamedTuple):
@@ -27,24 +31,67 @@ def part_of_named_year(tree: exp.Query, asked: Asked) -> Change | None:
     if part is None:
         return None
     first, after = part[0], part[1] + timedelta(days=1)
+    bounds = _only_bounds(tree)
+    if bounds is None or not _is_within(bounds, first.year) or (bounds[0].day, bounds[1].day) == (first, after):
+        return None
+    _replace(bounds, first, after)
+    return Change(f"the question names the days from {first} to {part[1]}", may_empty=True)
+
+
+def whole_year_in_parts(tree: exp.Query, asked: Asked) -> Change | None:
+    """Take the whole year where the question asks for each quarter or month of it, and the query has a part of it.
+
+    Only where the query groups by months or quarters, and bounds one column of days as in ``part_of_named_year``.
+    """
+    year = year_in_parts(asked.question.whole)
+    bounds = None if year is None else _only_bounds(tree)
+    if year is None or bounds is None or not _is_within(bounds, year):
+        return None
+    first, after = date(year, 1, 1), date(year + 1, 1, 1)
+    select = bounds[0].node.parent_select
+    places = {id(bound.node.parent_select) for bound in bounds}
+    if (bounds[0].day, bounds[1].day) == (first, after) or len(places) > 1 or not isinstance(select, exp.Select):
+        return None
+    if any(bound.node.find_ancestor(exp.Or, exp.Case, exp.AggFunc, exp.Select) is not select for bound in bounds):
+        return None
+    keys = (meant(key, select) for key in group_keys(select)[0])
+    if not any(_is_part(node) for key in keys for node in key.walk()):
+        return None
+    _replace(bounds, first, after)
+    return Change(f"the question asks for each part of {year}, and the query has a part of it")
+
+
+def _is_part(node: exp.Expr) -> bool:
+    """Whether an expression is the month or the quarter of a day."""
+    month = isinstance(node, exp.Substring) and (node.text("start"), node.text("length")) == ("6", "2")
+    return month or part_of_day(node) in _PARTS
+
+
+def _only_bounds(tree: exp.Query) -> tuple[_Bound, _Bound] | None:
+    """Where a query bounds one column by days once from below and once from above, and no other one."""
     between = [node for node in tree.find_all(exp.Between) if isinstance(node.this, exp.Column)]
     lower = [*_bounds(tree, exp.GTE, exp.GT), *_ends(between, "low", 0)]
     upper = [*_bounds(tree, exp.LT, exp.LTE), *_ends(between, "high", 1)]
     if len(lower) != 1 or len(upper) != 1 or lower[0].column != upper[0].column or lower[0].node.find_ancestor(exp.Not):
         return None
-    if not date(first.year, 1, 1) <= lower[0].day < upper[0].day <= date(first.year + 1, 1, 1):
-        return None
-    if (lower[0].day, upper[0].day) == (first, after):
-        return None
-    column = lower[0].column
-    begin = exp.GTE(this=column.copy(), expression=exp.Literal.string(first.isoformat()))
-    end = exp.LT(this=column.copy(), expression=exp.Literal.string(after.isoformat()))
-    if lower[0].node is upper[0].node:
-        lower[0].node.replace(exp.Paren(this=exp.and_(begin, end)))
+    return lower[0], upper[0]
+
+
+def _is_within(bounds: tuple[_Bound, _Bound], year: int) -> bool:
+    """Whether both days are of one year, the end of which may be the first day of the next."""
+    return date(year, 1, 1) <= bounds[0].day < bounds[1].day <= date(year + 1, 1, 1)
+
+
+def _replace(bounds: tuple[_Bound, _Bound], first: date, after: date) -> None:
+    """Compare with other days."""
+    lower, upper = bounds
+    begin = exp.GTE(this=lower.column.copy(), expression=exp.Literal.string(first.isoformat()))
+    end = exp.LT(this=lower.column.copy(), expression=exp.Literal.string(after.isoformat()))
+    if lower.node is upper.node:
+        lower.node.replace(exp.Paren(this=exp.and_(begin, end)))
     else:
-        lower[0].node.replace(begin)
-        upper[0].node.replace(end)
-    return Change(f"the question names the days from {first} to {part[1]}", may_empty=True)
+        lower.node.replace(begin)
+        upper.node.replace(end)
 
 
 def _bounds(tree: exp.Query, including: type[exp.Expr], excluding: type[exp.Expr]) -> list[_Bound]:
