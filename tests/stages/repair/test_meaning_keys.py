@@ -117,9 +117,13 @@ def test_a_text_of_the_table_that_explains_the_codes(club: Path) -> None:
 
 
 def test_codes_that_are_not_explained_for_certain_stay(club: Path) -> None:
-    for text in ("paused", "gone", "A"):  # in two columns; in none; a code itself
+    for text in ("gone", "A"):  # in no column; a code itself
         sql = f"SELECT COUNT(*) FROM members WHERE status = '{text}'"
         assert answered(club, f"How many members have the status {text}?", sql)[0] == sql
+    in_two_columns = "SELECT COUNT(*) FROM members WHERE status = 'paused'"
+    sql, _, reason = answered(club, "How many members have the status paused?", in_two_columns)
+    assert sql == "SELECT COUNT(*) FROM members WHERE status = 'P'"
+    assert reason == "members.status has P for 'paused'"
 
 
 def test_a_text_that_is_stored_in_two_cases_is_compared_without_case(club: Path) -> None:
