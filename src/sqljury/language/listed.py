@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.language.cues import RANKED
 from sqljury.language.words import words
 from sqljury.patterns import regex
 
@@ -17,8 +18,13 @@ _BEGINS: Final = regex(
 )
 """What stands before a list of columns: a colon, a dash, a verb at the beginning of a sentence, a question."""
 _ENDS: Final = regex(r"[.?!;:()]|\s[-–—]\s|$")
+_ASIDE: Final = regex(r"\s*\(([^()]*)\)")
+"""What stands in parentheses says more of the item before it: "paid so far (0 if nothing)"."""
+_LISTS: Final = regex(r"[,;:]|\band\b", re.IGNORECASE)
+"""What an item in parentheses that may list columns itself has: "name (first and last)"."""
 _ORDER: Final = regex(
-    r"^\s*(?:sort\w*|order\w*|alphabetical\w*|by|then)\b|\b(?:first|top|order|descending|ascending|a to z)\s*$",
+    r"^\s*(?:(?:sort|order|rank|arrang)\w*|alphabetical\w*|by|then|starting)\b"
+    rf"|\b(?:first|top|order|descending|ascending|a to z|(?:{RANKED}) last)\s*$",
     re.IGNORECASE,
 )
 _ARTICLE: Final = regex(r"^(?:(?:the|its|their|his|her|our|and|also|each)\s+)+", re.IGNORECASE)
@@ -35,20 +41,32 @@ def listed(question: str) -> tuple[tuple[str, ...], ...]:
 
     What follows the list in its sentence may only say how rows are sorted.
     """
-    lists = [found for match in _BEGINS.finditer(question) if (found := _list(question[match.end() :]))]
+    plain = _ASIDE.sub(lambda aside: " (" if _LISTS.search(aside[1]) else "", question)
+    lists = [found for match in _BEGINS.finditer(plain) if (found := _list(plain[match.end() :]))]
     return lists[0] if len(lists) == 1 else ()
 
 
 def _list(text: str) -> tuple[tuple[str, ...], ...]:
-    sentence = _ENDS.split(text, maxsplit=1)[0]
+    end = _ENDS.search(text)
+    if end is None or end[0] == "(" or (end[0] == ";" and _is_item(_ENDS.split(text[end.end() :], maxsplit=1)[0])):
+        return ()
+    sentence = text[: end.start()]
     parts = [part for part in re.split(r",(?:\s+and\b)?|\s+and\s+", sentence) if part.strip()]
     items: list[tuple[str, ...]] = []
     for at, part in enumerate(parts):
         if _ORDER.search(part):
             return tuple(items) if len(items) > 1 and all(map(_ORDER.search, parts[at:])) else ()
-        name = _ARTICLE.sub("", part.strip())
-        named = words(name)
-        if not named or len(named) > _LONGEST or _CHOOSES.search(name):
+        if not _is_item(part):
             return ()
-        items.append(named)
+        items.append(words(_name(part)))
     return tuple(items) if len(items) > 1 else ()
+
+
+def _is_item(part: str) -> bool:
+    """Whether a part of a sentence may be an item of a list: a few words that choose no rows and no order."""
+    name = _name(part)
+    return 0 < len(words(name)) <= _LONGEST and not _CHOOSES.search(name) and not _ORDER.search(part)
+
+
+def _name(part: str) -> str:
+    return _ARTICLE.sub("", part.strip())

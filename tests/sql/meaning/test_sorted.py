@@ -134,6 +134,26 @@ def test_a_maximum_that_was_written_for_the_order_goes(answered: Answered, order
     assert found.sql == f"{KINDS} {expected}"
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Total fee per kind: kind, number of loans, sum of fees, largest sum first.",
+        "Kind, number of loans and fees, highest total amount first",
+        "Kind, number of loans and fees, with the lowest sum of fees first, then by kind",
+        "Kind, number of loans and fees (largest total first)",
+    ],
+)
+@pytest.mark.parametrize(
+    ("extreme", "order"), [("MAX(l.fee)", "MAX(l.fee)"), ("MAX(fee) AS largest", "largest"), ("MAX(L.Fee)", "4")]
+)
+def test_words_may_stand_before_first(answered: Answered, question: str, extreme: str, order: str) -> None:
+    kinds = KINDS.replace("SUM(fee)", "SUM(l.fee)").replace("loan", "loan AS l")
+    down = "" if "lowest" in question else " DESC"
+    sql = kinds.replace(" FROM", f", {extreme} FROM") + f" ORDER BY {order}{down}"
+    found = answered(SCHEMA, question, sql).sql
+    assert found.removesuffix(", kind") == f"{kinds} ORDER BY SUM(l.fee){down}"
+
+
 def test_a_minimum_of_a_group_goes(answered: Answered) -> None:
     sql = COURIERS.replace("COUNT(*)", "COUNT(*), MIN(c.first_nm) AS first") + " ORDER BY COUNT(*) DESC, 4"
     found = answered(SCHEMA, "Couriers: first name, last name and number of loans, most first", sql)

@@ -28,6 +28,7 @@ from sqljury.sql.meaning.counted import (
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
+from sqljury.sql.meaning.duplicates import once
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
 from sqljury.sql.meaning.extremes import extremes
@@ -158,6 +159,7 @@ RULES: Final[tuple[Rule, ...]] = (
     sort_output,
     sorted_as_asked,
     rounded,
+    once,
     missing_limit,
     row_at_place,
     fixed_order,

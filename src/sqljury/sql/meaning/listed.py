@@ -1,6 +1,7 @@
 """Outputs beside those that the question lists, or in the place of one that it lists.
 
-Small models show the form of a medicine for its strength, and add the year of a model to the model.
+Small models show the form of a medicine for its strength, add the year of a model to the model, and show a rate again
+as "best" where the question says "best first".
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
+from sqljury.sql.terms import meant
+from sqljury.sql.translate import restrictions
 
 Names = Sequence[tuple[str, ...]]
 """The words of each column in a list."""
@@ -22,8 +25,9 @@ def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
     """Show the columns that the question lists: ``Strength`` for ``Form``, and no ``model_year`` beside ``model``.
 
     One output is wrong: a column of which the question says no word, in the place of a column of the same table that
-    the list has in the same place by its full name; or a column that the list, one shorter, does not have, while a
-    shorter name that it does have is shown. All others must fit their places.
+    the list has in the same place by its full name; or, where the list is one shorter, an output that repeats another
+    one, or a column that shares words with the list only in names that other columns shown have in full. All others
+    must fit their places.
     """
     select, names = single_select(tree), listed(asked.question.text)
     if select is None or not names or select.args.get("distinct") is not None:
@@ -31,7 +35,7 @@ def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
     items = select.selects
     if len(items) == len(names):
         return _replaced(items, names, asked)
-    return _left_out(items, names, asked) if len(items) == len(names) + 1 else None
+    return _left_out(select, names, asked) if len(items) == len(names) + 1 else None
 
 
 def _replaced(items: Sequence[exp.Expr], names: Names, asked: Asked) -> Change | None:
@@ -55,18 +59,48 @@ def _replaced(items: Sequence[exp.Expr], names: Names, asked: Asked) -> Change |
     return Change(f"the question lists {' '.join(names[at])}")
 
 
-def _left_out(items: Sequence[exp.Expr], names: Names, asked: Asked) -> Change | None:
-    for at, item in enumerate(items):
-        known = held(item.unalias(), asked.schema)
-        others = [*items[:at], *items[at + 1 :]]
-        if known is None or not all(_fits(other, name, asked) for other, name in zip(others, names, strict=True)):
-            continue
-        own = words(known.column.name)
-        if own in names or not any(set(name) < set(own) for name in names) or _says_all(asked.question.text, own):
-            continue
-        item.pop()
-        return Change("the question lists other columns")
+def _left_out(select: exp.Select, names: Names, asked: Asked) -> Change | None:
+    items = select.selects
+    fitting = [
+        at
+        for at in range(len(items))
+        if all(_fits(other, name, asked) for other, name in zip(_without(items, at), names, strict=True))
+    ]
+    for at in reversed(fitting):
+        if _is_repeated(items[at], items[:at]) or _is_beside(at, items, names, asked):
+            _keep_places(select, items[at])
+            leaving = items[at].pop()
+            return Change("the question lists other columns", without=tuple(restrictions(leaving)))
     return None
+
+
+def _without(items: Sequence[exp.Expr], at: int) -> list[exp.Expr]:
+    return [*items[:at], *items[at + 1 :]]
+
+
+def _is_repeated(item: exp.Expr, before: Sequence[exp.Expr]) -> bool:
+    return not isinstance(item.unalias(), exp.Star) and any(item.unalias() == other.unalias() for other in before)
+
+
+def _is_beside(at: int, items: Sequence[exp.Expr], names: Names, asked: Asked) -> bool:
+    """Whether an output is ``model_year`` where the list has ``model``, and a column of that name is shown."""
+    known = held(items[at].unalias(), asked.schema)
+    own = words(known.column.name) if known is not None else ()
+    shown = [held(other.unalias(), asked.schema) for other in _without(items, at)]
+    in_full = {words(other.column.name) for other in shown if other is not None}
+    near = [name for name in names if set(name) & set(own) or mentions(" ".join(name), set(own))]
+    longer = any(set(name) < set(own) for name in near)
+    return longer and own not in names and in_full.issuperset(near) and not _says_all(asked.question.text, own)
+
+
+def _keep_places(select: exp.Select, leaving: exp.Expr) -> None:
+    """Write out the numbers and the name of a leaving output by which the query sorts and groups."""
+    for clause in ("order", "group"):
+        for key in select.args[clause].expressions if select.args.get(clause) else ():
+            node = key.this if isinstance(key, exp.Ordered) else key
+            output = meant(node, select)
+            if isinstance(node, exp.Literal) or output is leaving.unalias():
+                node.replace(output.unalias().copy())
 
 
 def _says_all(question: str, own: Sequence[str]) -> bool:

@@ -56,7 +56,12 @@ def sort_output(tree: exp.Query, asked: Asked) -> Change | None:
     if any(isinstance(stripped(item), exp.Max | exp.Min) for item in others):
         return None
     shown = next(
-        (stripped(item) for item in others if stripped(item).find(exp.Sum) and _inner(item) == extreme.this), None
+        (
+            stripped(item)
+            for item in others
+            if stripped(item).find(exp.Sum) and _is_same(_inner(item), extreme.this, asked)
+        ),
+        None,
     )
     if (shown is None and extreme.this not in grouped) or _SINGLE.search(asked.question.text):
         return None
@@ -152,6 +157,16 @@ def _inner(item: exp.Expr) -> exp.Expr | None:
     """What an output adds up, whatever it is divided by."""
     total = stripped(item).find(exp.Sum)
     return total.this if total is not None else None
+
+
+def _is_same(one: exp.Expr | None, other: exp.Expr, asked: Asked) -> bool:
+    """Whether two expressions are equal, or one column with and without its table."""
+    if not isinstance(one, exp.Column) or not isinstance(other, exp.Column):
+        return one == other
+    owned = owner(one, asked.schema)
+    return one == other or (
+        one.name.lower() == other.name.lower() and owned is not None and owned == owner(other, asked.schema)
+    )
 
 
 def _first(tree: exp.Select, wanted: Sorting, keys: Sequence[exp.Expr]) -> exp.Expr | None:
