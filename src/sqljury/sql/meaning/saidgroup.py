@@ -34,7 +34,8 @@ def said_group(tree: exp.Query, asked: Asked) -> Change | None:
     if first is None or any(one is None or one.table is not first.table for one in known):
         return None
     question = words(asked.question.text)
-    if len({node.table for node in (*shown, *keys)}) > 1 or any(_is_said(one, question) for one in known if one):
+    aliases = {node.table for node in (*shown, *keys) if isinstance(node, exp.Column)}
+    if len(aliases) > 1 or any(_is_said(one, question) for one in known if one):
         return None
     named = list(_named(first.table, question))
     if len(named) != 1 or any(node.name.lower() == named[0].name.lower() for node in select.find_all(exp.Column)):
