@@ -13,9 +13,10 @@ reads a folder), ``freight`` and ``clinic`` (15 and 14 tables), ``utility`` (16,
 (17, a web application's, grown over years), ``streaming`` (17, abbreviations and codes), ``lawfirm``, ``league``,
 ``museum``, ``hotel`` and ``recycling`` (18 each), ``carrental``, ``charity``, ``subscriptions`` and ``vetclinic`` (18
 each, everyday questions, most of them on one or two tables), ``cinema``, ``powerco``, ``conference``, ``clinicgroup``,
-``logistics`` and ``foundation`` (14 to 16 each). ``shop`` is the example database with its questions, and
-``words`` all others: questions of Spider's train split in other words (``gate/synonyms.tsv``). ``build`` fails where a
-gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on the others.
+``logistics`` and ``foundation`` (14 to 16 each), ``cityzoo``, ``propman`` and ``eschool`` (15 each, of which no answer
+has been read). ``shop`` is the example database with its questions, and ``words`` all others: questions of Spider's
+train split in other words (``gate/synonyms.tsv``). ``build`` fails where a gold query finds nothing; ``--databases``
+limits ``words``, for an adapter that was trained on the others.
 """
 
 from __future__ import annotations
