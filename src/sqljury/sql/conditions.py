@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Literal
 
 from sqljury.sql.parse import exp
+
+if TYPE_CHECKING:
+    from sqlglot.optimizer.scope import Scope
 
 
 def conjuncts(clause: exp.Expr | None) -> list[exp.Expr]:
@@ -27,6 +30,15 @@ def operands(condition: exp.Expr, connective: type[exp.Connector]) -> list[exp.E
     if type(node) is not connective:
         return [node]
     return [part for side in node.flatten() for part in operands(side, connective)]
+
+
+def compared_texts(within: exp.Expr | Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """The texts that ``=``, ``<>`` and IN compare with a column, each with the column."""
+    for node in list(within.find_all(exp.EQ, exp.NEQ, exp.In)):
+        sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
+        columns = [side for side in sides if isinstance(side, exp.Column)]
+        if len(columns) == 1:
+            yield from ((columns[0], side) for side in sides if isinstance(side, exp.Literal) and side.is_string)
 
 
 def take_out(select: exp.Select, clause: Literal["where", "having"], unwanted: Collection[exp.Expr]) -> bool:

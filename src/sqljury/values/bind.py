@@ -7,17 +7,15 @@ in the order and the endings of its words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqljury.language.words import words
+from sqljury.sql.conditions import compared_texts
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.resolve import Sources, read_sources
 from sqljury.sql.text import plain
 from sqljury.types import Schema, Table
 from sqljury.values.index import ValueIndex
-
-if TYPE_CHECKING:
-    from sqlglot.optimizer.scope import Scope
 
 LEAST: Final = 0.7
 _SEARCHED: Final = 50
@@ -65,19 +63,11 @@ def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
 
 def _lacking(tree: exp.Expr, schema: Schema, has: Has) -> Iterator[tuple[Table, str, exp.Literal]]:
     for sources in read_sources(tree, schema):
-        for column, literal in _compared(sources.scope):
+        for column, literal in compared_texts(sources.scope):
             if (table := _table(sources, column)) is not None:
                 name = _spelled(table, column.name)
                 if not has(table, name, literal.name):
                     yield table, name, literal
-
-
-def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
-    for node in list(scope.find_all(exp.EQ, exp.NEQ, exp.In)):
-        sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
-        columns = [side for side in sides if isinstance(side, exp.Column)]
-        if len(columns) == 1:
-            yield from ((columns[0], side) for side in sides if isinstance(side, exp.Literal) and side.is_string)
 
 
 def _table(sources: Sources, column: exp.Column) -> Table | None:

@@ -25,21 +25,22 @@ def happened(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace a comparison of a day with yes or no by the question whether there is a day."""
     changed = ""
     for node, column, other in compared(tree, exp.EQ, exp.NEQ, exp.Is):
-        known = _day(column, asked)
+        known = held(column, asked.schema)
         truth = None if known is None else _truth(other, known)
-        if known is None or truth is None:
+        if known is None or truth is None or not _has_days(known, asked):
             continue
         changed = known.column.name
         _put(node, column, there=truth != isinstance(node, exp.NEQ))
     for node in list(tree.find_all(exp.In)):
-        known = _day(node.this, asked) if isinstance(node.this, exp.Column) else None
+        known = held(node.this, asked.schema)
         truths = {_truth(item, known) for item in node.expressions} if known is not None else set()
-        if known is not None and len(truths) == 1 and (truth := truths.pop()) is not None:
+        truth = truths.pop() if len(truths) == 1 else None
+        if known is not None and truth is not None and _has_days(known, asked):
             changed = known.column.name
             _put(node, node.this, there=truth)
     for column in list(tree.find_all(exp.Column)):
-        known = _day(column, asked) if is_condition(column) else None
-        if known is not None:
+        known = held(column, asked.schema) if is_condition(column) else None
+        if known is not None and _has_days(known, asked):
             changed = known.column.name
             _put(column, column, there=True)
     for call in list(tree.find_all(exp.Sum)):
@@ -50,21 +51,15 @@ def happened(tree: exp.Query, asked: Asked) -> Change | None:
     return Change(f"{changed} is a day, or NULL where it did not happen") if changed else None
 
 
-def _day(column: exp.Column, asked: Asked) -> Held | None:
-    """The column, if it holds days or times, also such as numbers, and neither 0 nor 1."""
-    known = held(column, asked.schema)
-    if known is None:
-        return None
-    if holds_days(known, asked.data) or asked.data.times(known.table, known.column.name):
-        return known
-    return None
+def _has_days(known: Held, asked: Asked) -> bool:
+    """Whether a column holds days or times, also as numbers; asks the database."""
+    return holds_days(known, asked.data) or bool(asked.data.times(known.table, known.column.name))
 
 
 def _truth(constant: exp.Expr, known: Held) -> bool | None:
     """Whether a constant says that something happened, or that it did not; None for any other one."""
     if isinstance(constant, exp.Literal) and not constant.is_string and not is_date(known.column.type):
-        values = {"1": True, "0": False}
-        return values.get(constant.name)
+        return {"1": True, "0": False}.get(constant.name)
     if (truth := truth_of(constant)) is not None:
         return truth
     if not isinstance(constant, exp.Literal) or not constant.is_string:

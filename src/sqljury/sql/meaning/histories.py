@@ -76,13 +76,20 @@ def says_current(tree: exp.Query) -> bool:
 
 def _histories(tree: exp.Query, asked: Asked) -> Iterator[History]:
     """The tables with days from and to which rows hold, without one that stands twice: it may be of two times."""
+    for sources, alias, table in tables_once(tree, asked):
+        span = next(_spans(table, asked), None)
+        if span is not None:
+            start, end = span
+            yield History(sources, alias, table, end, start)
+
+
+def tables_once(tree: exp.Query, asked: Asked) -> Iterator[tuple[Sources, str, Table]]:
+    """The tables that stand once in their SELECT, with their alias."""
     for sources in read_sources(tree, asked.schema):
         tables = list(sources.tables.values())
         for alias, table in sources.tables.items():
-            span = next(_spans(table, asked), None)
-            if span is not None and sum(other is table for other in tables) == 1:
-                start, end = span
-                yield History(sources, alias, table, end, start)
+            if sum(other is table for other in tables) == 1:
+                yield sources, alias, table
 
 
 def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from sqljury.language.words import words
+from sqljury.sql.conditions import compared_texts
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
 
@@ -26,7 +27,7 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
     other values it is the only one with the same beginning.
     """
     said, reason = words(asked.question.whole), ""
-    for literal, column in _compared(tree):
+    for column, literal in compared_texts(tree):
         told = words(literal.name)
         known = held(column, asked.schema)
         if known is None or not told or not all(_is_said(word, said) for word in told):
@@ -41,17 +42,6 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _is_said(word: str, said: Sequence[str]) -> bool:
     return any(other == word or (len(word) >= _BEGINNING and other.startswith(word)) for other in said)
-
-
-def _compared(tree: exp.Query) -> Sequence[tuple[exp.Literal, exp.Column]]:
-    """The texts that ``=``, ``<>`` and IN compare with a column."""
-    found = []
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
-        columns = [side for side in sides if isinstance(side, exp.Column)]
-        if len(columns) == 1:
-            found += [(side, columns[0]) for side in sides if isinstance(side, exp.Literal) and side.is_string]
-    return found
 
 
 def _code(text: str, values: Collection[object]) -> str | None:

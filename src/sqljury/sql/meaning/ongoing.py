@@ -12,9 +12,8 @@ from typing import Final
 from sqljury.language.cues import goes_on, goes_on_beside
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, holds_days
-from sqljury.sql.meaning.histories import STATES, History, is_restricted, keep_current, says_current
+from sqljury.sql.meaning.histories import STATES, History, is_restricted, keep_current, says_current, tables_once
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import read_sources
 from sqljury.types import Column, Table
 
 _ENDS: Final = frozenset(
@@ -56,12 +55,10 @@ def _tells_state(tree: exp.Query) -> bool:
 
 def _with_ends(tree: exp.Query, asked: Asked) -> Iterator[History]:
     """The tables with one day of an end, without one that stands twice."""
-    for sources in read_sources(tree, asked.schema):
-        tables = list(sources.tables.values())
-        for alias, table in sources.tables.items():
-            ends = _ends(table, asked)
-            if len(ends) == 1 and sum(other is table for other in tables) == 1:
-                yield History(sources, alias, table, ends[0])
+    for sources, alias, table in tables_once(tree, asked):
+        ends = _ends(table, asked)
+        if len(ends) == 1:
+            yield History(sources, alias, table, ends[0])
 
 
 def _ends(table: Table, asked: Asked) -> list[Column]:

@@ -92,8 +92,10 @@ def said_day(tree: exp.Query, asked: Asked) -> Change | None:
     """
     text = asked.question.text
     said = {word for word in _before_times(text) if word}
+    if not said:
+        return None
     days = {(alias, known.column.name): known for alias, known in _compared_days(tree, asked)}
-    if not said or len(days) != 1:
+    if len(days) != 1:
         return None
     [(alias, known)] = [(alias, known) for (alias, _), known in days.items()]
     if mentions(text, _telling(known)):

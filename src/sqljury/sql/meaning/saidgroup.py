@@ -7,10 +7,10 @@ from typing import Final
 
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, held, single_select
-from sqljury.sql.meaning.best import is_plain
+from sqljury.sql.meaning.best import is_aggregate, is_plain
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
-from sqljury.sql.terms import group_keys, meant, outside_queries
+from sqljury.sql.terms import group_keys, meant
 from sqljury.types import Column, Table
 
 _EACH: Final = frozenset(("by", "per", "each", "every"))
@@ -27,7 +27,7 @@ def said_group(tree: exp.Query, asked: Asked) -> Change | None:
     select = single_select(tree)
     if select is None or not is_plain(select):
         return None
-    shown = [item.unalias() for item in select.selects if not _is_aggregate(item)]
+    shown = [item.unalias() for item in select.selects if not is_aggregate(item)]
     keys = [meant(key, select) for key in group_keys(select)[0]]
     known = [held(node, asked.schema) for node in (*shown, *keys)]
     first = known[0] if shown else None
@@ -44,10 +44,6 @@ def said_group(tree: exp.Query, asked: Asked) -> Change | None:
     group.set("this", identifier(named[0].name, asked.dialect))
     _regroup(select, shown, group)
     return Change(f"the question asks by {named[0].name}", without=("keys",))
-
-
-def _is_aggregate(item: exp.Expr) -> bool:
-    return any(isinstance(node, exp.AggFunc) for node in outside_queries(item))
 
 
 def _is_said(known: Held, question: Sequence[str]) -> bool:
