@@ -18,55 +18,12 @@ from sqljury.types import Column, Table
 _MONTHS: Final = "|".join(f"{name}|{name[:3]}" for name in MONTHS[1:])
 _TIME: Final = re.compile(rf"\b(?:(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?|{_MONTHS})\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+|[,.;:?!()]")
-_BETWEEN: Final = frozenset(
-    (
-        *(
-            "in",
-            "for",
-            "on",
-            "since",
-            "before",
-            "after",
-            "during",
-            "between",
-            "by",
-            "from",
-            "until",
-            "till",
-            "of",
-            "the",
-        ),
-        *("or", "and", "to", "early", "late", "mid", "first", "second", "third", "fourth", "last", "final", "half"),
-        *("quarter", "quarters", "month", "months", "year", "years", "week", "day", "days", "end", "beginning"),
-        *(
-            "there",
-            "was",
-            "were",
-            "is",
-            "are",
-            "did",
-            "do",
-            "we",
-            "have",
-            "had",
-            "start",
-            "within",
-            "at",
-            "latest",
-            "as",
-            "st",
-            "nd",
-            "rd",
-            "th",
-            "later",
-            "earlier",
-            "than",
-        ),
-        *NUMBER_WORDS,
-        *MONTHS[1:],
-        *(name[:3] for name in MONTHS[1:]),
-    )
-)
+_CONNECTING: Final = """
+    in for on since before after during between by from until till of the or and to early late mid first
+    second third fourth last final half quarter quarters month months year years week day days end beginning
+    there was were is are did do we have had start within at latest as st nd rd th later earlier than
+"""
+_BETWEEN: Final = frozenset((*_CONNECTING.split(), *NUMBER_WORDS, *MONTHS[1:], *(name[:3] for name in MONTHS[1:])))
 """Words between what happened and when."""
 _BASE: Final = {
     "paid": "pay",
