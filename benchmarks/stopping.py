@@ -2,11 +2,12 @@
 
     python benchmarks/stopping.py runs/train_light --data ../shared/spider
     python benchmarks/stopping.py runs/gate_pool [--confidence 0.8 0.85 0.9] [--most 4 6 8]
+    python benchmarks/stopping.py runs/looks --parts 1 2 --parts 1 4 --parts 1 2 3 4
 
-A run of three parts is replayed: one query, three more, and the rest where these four disagree (`light`, and `default`
-as it was). A rule stops after the first query, or after four, once the confidence in their votes is high enough; after
-four that agree; and after ``--most`` queries. The light judge chooses among the queries that were written. What later
-queries would have changed in the repairs of earlier ones is not replayed.
+A run is replayed part by part, with all parts of its recipe or only ``--parts`` (from 1; several times to compare). A
+rule stops after a part once the confidence in the votes so far is high enough, once at least ``--agree`` queries agree,
+and after ``--most`` queries. The light judge chooses among the queries that were written. What later queries would have
+changed in the repairs of earlier ones is not replayed.
 """
 
 from __future__ import annotations
@@ -26,8 +27,6 @@ from sqljury.types import Candidate, Choice
 
 NEVER = 2.0
 """A confidence that no answer has."""
-FIRST = 4
-"""Queries of the first two parts."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,7 @@ class Written:
     sure: float
     agree: bool
     right: bool
+    best: bool
 
 
 def main() -> None:
@@ -45,20 +45,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--parts", type=int, nargs="+", action="append", help="the parts of the recipe to replay")
     parser.add_argument("--confidence", type=float, nargs="+", default=[0.8, 0.85, 0.9, 0.93])
     parser.add_argument("--most", type=int, nargs="+", default=[4, 6, 8])
+    parser.add_argument("--agree", type=int, default=4, help="queries that end the writing if all agree")
     asked = parser.parse_args()
-    counts = [1, FIRST, *(most for most in asked.most if most > FIRST)]
-    questions = [replayed(question, counts) for question in replay_all([asked.run], asked.data, ())]
+    stored = list(replay_all([asked.run], asked.data, ()))
+    for parts in asked.parts or [[]]:
+        report([replayed(question, parts, asked) for question in stored], parts, asked)
+
+
+def report(questions: Sequence[Sequence[Written]], parts: Sequence[int], asked: argparse.Namespace) -> None:
+    """Print both tables for the questions that have candidates of these parts."""
     questions = [question for question in questions if question]
-    print(f"{len(questions)} questions of {asked.run}\n\n| stops at confidence | most queries | right, % | queries |")
-    print("|---|---:|---:|---:|")
+    named = f", parts {' '.join(map(str, parts))}" if parts else ""
+    print(f"{len(questions)} questions of {asked.run}{named}\n")
+    print("| stops at confidence | most queries | right, % | one right, % | queries |\n|---|---:|---:|---:|---:|")
     for sure in (*asked.confidence, NEVER):
         for most in asked.most:
             ends = [ended(question, sure, most) for question in questions]
-            right, queries = sum(end.right for end in ends), sum(end.queries for end in ends)
+            right, best = sum(end.right for end in ends) / len(ends), sum(end.best for end in ends) / len(ends)
+            queries = sum(end.queries for end in ends) / len(ends)
             said = "never" if sure == NEVER else f"{sure}"
-            print(f"| {said} | {most} | {100 * right / len(ends):.1f} | {queries / len(ends):.2f} |")
+            print(f"| {said} | {most} | {100 * right:.1f} | {100 * best:.1f} | {queries:.2f} |")
     print("\n| confidence in the first query | questions, % | it is right, % | the choice among all, % |")
     print("|---|---:|---:|---:|")
     for sure in asked.confidence:
@@ -66,20 +75,23 @@ def main() -> None:
         if stopped:
             one, all_ = (100 * sum(question[at].right for question in stopped) / len(stopped) for at in (0, -1))
             print(f"| {sure} | {100 * len(stopped) / len(questions):.1f} | {one:.1f} | {all_:.1f} |")
+    print()
 
 
-def replayed(question: Replayed, counts: Sequence[int]) -> list[Written]:
-    """What is known after each number of queries; shorter where the run had fewer."""
-    had = list(question.candidates)
-    return [after(had[:count], question) for count in counts if count <= len(had)]
+def replayed(question: Replayed, parts: Sequence[int], asked: argparse.Namespace) -> list[Written]:
+    """What is known after each part, and after each number of queries that ends a rule."""
+    had = [one for one in question.candidates if not parts or one.part + 1 in parts]
+    ends = {place for place in range(1, len(had)) if had[place].part != had[place - 1].part}
+    counts = sorted({*ends, *(most for most in asked.most if most < len(had)), len(had)} - {0})
+    return [after(had[:count], question, asked.agree) for count in counts]
 
 
-def after(candidates: Sequence[Candidate], question: Replayed) -> Written:
+def after(candidates: Sequence[Candidate], question: Replayed, agree: int) -> Written:
     """What is known of the first candidates."""
     grouped = group(candidates)
     index = choose(grouped)
     if index is None:
-        return Written(len(candidates), 0.0, False, False)
+        return Written(len(candidates), 0.0, False, False, False)
     known = described(grouped, question.task)
     figures = confidence.figures(
         grouped, Choice(index, "consistency"), question.task, doubt.missing(question.task, grouped[index]), known
@@ -88,7 +100,9 @@ def after(candidates: Sequence[Candidate], question: Replayed) -> Written:
     weights, best = read(), representatives(grouped)
     judged = features(grouped, question.task, NONE, weights.sketch, known)
     chosen = list(best.values())[better([weights.score(judged[group_]) for group_ in best], weights.margin)]
-    return Written(len(candidates), sure, agreed(candidates, 1.0, FIRST), grouped[chosen].sql in question.right)
+    best_one = any(one.sql in question.right for one in candidates)
+    right = grouped[chosen].sql in question.right
+    return Written(len(candidates), sure, agreed(candidates, 1.0, agree), right, best_one)
 
 
 def ended(question: Sequence[Written], sure: float, most: int) -> Written:

@@ -16,6 +16,7 @@ TEMPERATURES: Final = (0.4, 0.8, 1.1)
 PARTS: Final = (
     *((f"one more query from the schema as {form}", GeneratePart(form=form)) for form in ("mschema", "compact", "ddl")),
     ("one more query from the schema as listed", GeneratePart("listed")),
+    ("one more query from the tables that those before it read", GeneratePart(tables="drafts")),
     ("two more queries after examples on this database", GeneratePart("made", 2, 0.5, 0.95)),
     ("two more queries after similar questions", GeneratePart("fewshot", 2, 0.5, 0.95)),
     ("one more query by divide and conquer", GeneratePart("divide-short", max_tokens=400)),
@@ -45,9 +46,12 @@ def _forms(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
 
 
 def _generators(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
-    known = {(part.generator, part.form or recipe.schema.form) for part in recipe.generate if not part.fallback}
+    def shown(part: GeneratePart) -> tuple[str, str, str]:
+        return part.generator, part.form or recipe.schema.form, part.tables
+
+    known = {shown(part) for part in recipe.generate if not part.fallback}
     for change, part in PARTS:
-        if (part.generator, part.form or recipe.schema.form) not in known:
+        if shown(part) not in known:
             yield Move(change, replace(recipe, generate=(*recipe.generate, part)))
     writing = [number for number, part in enumerate(recipe.generate) if not part.fallback]
     for number in writing[1:]:

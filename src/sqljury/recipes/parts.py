@@ -17,6 +17,7 @@ Keywords = Literal["rules", "model"]
 LinkKind = Literal["", "retrieval", "model"]
 Rounds = Literal["both", "features", "focus"]
 Columns = Literal["drafts", "words", "model"]
+Tables = Literal["", "drafts"]
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Voting = Literal["majority", "selection"]
@@ -77,6 +78,8 @@ class GeneratePart:
     each time. ``examples`` is the number of few-shot examples of generators that use some; ``rounds`` selects which of
     the two kinds ``synthetic`` writes, by features of SQL or focused on the question: on the ``columns`` that earlier
     parts used in their ``drafts``, that share ``words`` with it, or that a ``model`` selects (CHASE-SQL, section 3.3).
+    With ``tables`` of ``drafts`` the part is shown only the tables that the queries before it read; it is not asked
+    where these are all.
     ``constrain`` restricts the model to SQL over existing names, see
     ``generate.grammar``. A ``fallback`` runs only if no query of the other parts does. ``model`` is a name for
     ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model. A ``given`` part
@@ -94,6 +97,7 @@ class GeneratePart:
     examples: Annotated[int, Interval(ge=0, le=100)] = 5
     rounds: Rounds = "both"
     columns: Columns = "drafts"
+    tables: Tables = ""
     constrain: bool = False
     fallback: bool = False
     model: str = ""

@@ -31,6 +31,8 @@ EXAMPLES: Final = 5
 """Of the examples that the model itself writes, at most."""
 BEGUN: Final = 80
 """What reading a part's own prompt takes, in tokens written in the same time."""
+FEWER: Final = 450
+"""Tokens of a schema of the few tables that earlier queries read, about."""
 COMPLAINT: Final = 80
 """What reading takes that a query failed and why, in tokens written in the same time."""
 _SELF_MADE: Final = "synthetic"
@@ -124,15 +126,21 @@ def _reading(part: GeneratePart, context: Context) -> float:
     """What reading the schema as this part shows it takes, in tokens written in the same time.
 
     Nothing if another part has shown it so. Else what the first part had to read: if that found the schema read, for an
-    earlier question, this part will too.
+    earlier question, this part will too. The few tables of earlier queries are read for the question.
     """
     generate, costs = context.recipe.generate, dict(context.budget.steps)
     names = context.recipe.steps(range(len(generate)))
     asked = [(other, costs[name]) for other, name in zip(generate, names, strict=True) if name in costs]
-    if not asked or any((part.form, part.order) == (other.form, other.order) for other, _ in asked):
+    if not asked or any(_is_shown_alike(part, other) for other, _ in asked):
         return 0.0
+    if part.tables:
+        return FEWER / READ
     first = asked[0][1]
     return (first.computed_tokens - first.completion_tokens) / READ
+
+
+def _is_shown_alike(part: GeneratePart, other: GeneratePart) -> bool:
+    return (part.form, part.order, part.tables) == (other.form, other.order, other.tables)
 
 
 def _begin(part: GeneratePart) -> int:

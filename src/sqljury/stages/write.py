@@ -13,6 +13,7 @@ from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
+from sqljury.sql.resolve import used
 from sqljury.stages import pace
 from sqljury.stages.conclude import closest, raise_if_order, raise_unusable, rated
 from sqljury.stages.doubt import is_hopeless
@@ -24,6 +25,7 @@ from sqljury.stages.repair.hints import advise
 from sqljury.stages.select.consistency import agreed, group, votes
 from sqljury.types import Candidate, QueryFailure, Result, Task
 from sqljury.types.candidate import with_opinion
+from sqljury.types.schema import only_tables
 
 ORDERS: Final = 1_000_000
 """Orders of tables and columns among which that of a single query is drawn."""
@@ -197,14 +199,17 @@ def _completed(
     number: int, part: GeneratePart, task: Task, drafts: Sequence[str], context: Context, sample: int = 0
 ) -> list[Candidate]:
     """The queries of one call; ``sample`` is the number of the call where each asks for one."""
-    request = GENERATORS[part.generator](_shown(task, part, context), part, drafts, context)
+    shown = _shown(task, part, drafts, context)
+    if shown is None:
+        return []
+    request = GENERATORS[part.generator](shown, part, drafts, context)
     sampling = Sampling(
         temperature=part.temperature,
         top_p=part.top_p,
         max_tokens=part.max_tokens,
         seed=derive_seed(context.seed, "generate", number, *([sample] if part.reorder else [])),
         stop=request.stop,
-        grammar=grammar(task.shown, reasons=request.reasons) if part.constrain else None,
+        grammar=grammar(shown.shown, reasons=request.reasons) if part.constrain else None,
     )
     reply = context.complete(request.messages, sampling, part.samples)
     return [
@@ -219,8 +224,14 @@ def _completed(
     ]
 
 
-def _shown(task: Task, part: GeneratePart, context: Context) -> Task:
+def _shown(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Task | None:
+    """The task as the part is shown it; None where the part is for fewer tables and the drafts leave none out."""
     prepared = Preparation.of(context)
+    if part.tables:
+        read = {table.name for table in used(task.shown, drafts).tables}
+        if not 0 < len(read) < len(task.shown.tables):
+            return None
+        task = prepared.narrowed(task, context.db, only_tables(task.shown, read))
     return prepared.reshown(task, context.db, part.form, part.order)
 
 
