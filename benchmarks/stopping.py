@@ -99,7 +99,8 @@ def after(candidates: Sequence[Candidate], question: Replayed, agree: int) -> Wr
     sure = confidence.read().probability(figures) if grouped[index].result.rows else 0.0
     weights, best = read(), representatives(grouped)
     judged = features(grouped, question.task, NONE, weights.sketch, known)
-    chosen = list(best.values())[better([weights.score(judged[group_]) for group_ in best], weights.margin)]
+    fitted = weights.fitted(logprobs=all(one.logprob is not None for one in candidates))
+    chosen = list(best.values())[better([fitted.score(judged[group_]) for group_ in best], fitted.margin)]
     best_one = any(one.sql in question.right for one in candidates)
     right = grouped[chosen].sql in question.right
     return Written(len(candidates), sure, agreed(candidates, 1.0, agree), right, best_one)

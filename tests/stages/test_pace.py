@@ -184,3 +184,17 @@ def test_a_part_that_shows_the_schema_otherwise_has_to_read_it(path: Path, known
     with connect(path) as db:
         answer = Pipeline(recipe, Reading("SELECT 1")).answer(Question("Which?"), db)
     assert [str(candidate.part) for candidate in answer.candidates] == asked
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(70.0, [0, 1, 2]), (30.0, [0, 2])])
+def test_a_part_on_few_tables_has_to_read_these(tmp_path: Path, seconds: float, asked: list[int]) -> None:
+    file = tmp_path / "two.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript("CREATE TABLE t (n INTEGER); CREATE TABLE other (m INTEGER)")
+    connection.close()
+    parts = tuple(GeneratePart(tables=tables) for tables in ("", "drafts", ""))
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(seconds, 0.0), select=SelectPart("consistency"))
+    model = Timed("SELECT COUNT(*) FROM t", 5.0)  # six tokens a second, so that 450 tokens are read in 25 seconds
+    with connect(file) as db:
+        answer = Pipeline(recipe, model).answer(Question("How many?"), db)
+    assert [candidate.part for candidate in answer.candidates] == asked
