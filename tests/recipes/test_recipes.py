@@ -20,11 +20,12 @@ def test_the_recipes_that_come_along_load() -> None:
         assert recipe.summary
 
 
-def test_default_is_one_greedy_query_and_sampled_ones_within_a_time() -> None:
+def test_default_looks_at_the_tables_of_its_first_query_again_within_a_time() -> None:
     default = recipes.load("default")
-    greedy, *sampled = default.generate
-    assert (greedy.samples, greedy.temperature) == (1, 0.0)
-    assert [part.samples for part in sampled] == [3, 2]
+    first, second, *sampled = default.generate
+    assert (first.samples, first.temperature, first.tables) == (1, 0.0, "")
+    assert (second.samples, second.temperature, second.tables) == (1, 0.0, "drafts")
+    assert [(part.samples, part.tables) for part in sampled] == [(3, "drafts"), (2, "drafts")]
     assert all(part.temperature > 0 for part in sampled)
     assert default.budget.seconds == 30
     assert (default.stop.share, default.stop.least, default.stop.confidence) == (1.0, 4, 0.85)

@@ -66,11 +66,12 @@ def test_tables_of_all_queries_before_are_shown(db: Database) -> None:
         "no query",
     ],
 )
-def test_a_part_that_would_be_shown_as_much_is_not_asked(db: Database, first: str) -> None:
+def test_where_nothing_is_left_out_a_greedy_part_is_not_asked_and_a_sampled_one_sees_all(db: Database, first: str) -> None:
     model = FakeModel([first, BOOKS])
-    parts = GeneratePart(), GeneratePart(tables="drafts"), GeneratePart(temperature=0.8)
+    parts = GeneratePart(), GeneratePart(tables="drafts"), GeneratePart(temperature=0.8, tables="drafts")
     Pipeline(recipe(*parts), model).answer(Question("Which books?"), db)
     assert [call.sampling.temperature for call in model.calls] == [0.0, 0.8]
+    assert shown(model.calls[1]) == {"author", "book", "weather"}
 
 
 def test_the_names_of_other_tables_are_still_known_to_repairs(db: Database) -> None:

@@ -78,8 +78,8 @@ class GeneratePart:
     each time. ``examples`` is the number of few-shot examples of generators that use some; ``rounds`` selects which of
     the two kinds ``synthetic`` writes, by features of SQL or focused on the question: on the ``columns`` that earlier
     parts used in their ``drafts``, that share ``words`` with it, or that a ``model`` selects (CHASE-SQL, section 3.3).
-    With ``tables`` of ``drafts`` the part is shown only the tables that the queries before it read; it is not asked
-    where these are all.
+    With ``tables`` of ``drafts`` the part is shown only the tables that the queries before it read; where these are all
+    or none, it is shown all, and a greedy part is not asked.
     ``constrain`` restricts the model to SQL over existing names, see
     ``generate.grammar``. A ``fallback`` runs only if no query of the other parts does. ``model`` is a name for
     ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model. A ``given`` part

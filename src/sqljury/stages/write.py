@@ -225,13 +225,14 @@ def _completed(
 
 
 def _shown(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Task | None:
-    """The task as the part is shown it; None where the part is for fewer tables and the drafts leave none out."""
+    """The task as the part is shown it; None where a greedy part would see the same as one on all tables."""
     prepared = Preparation.of(context)
     if part.tables:
         read = {table.name for table in used(task.shown, drafts).tables}
-        if not 0 < len(read) < len(task.shown.tables):
+        if 0 < len(read) < len(task.shown.tables):
+            task = prepared.narrowed(task, context.db, only_tables(task.shown, read))
+        elif not part.temperature:
             return None
-        task = prepared.narrowed(task, context.db, only_tables(task.shown, read))
     return prepared.reshown(task, context.db, part.form, part.order)
 
 
