@@ -66,7 +66,9 @@ def test_tables_of_all_queries_before_are_shown(db: Database) -> None:
         "no query",
     ],
 )
-def test_where_nothing_is_left_out_a_greedy_part_is_not_asked_and_a_sampled_one_sees_all(db: Database, first: str) -> None:
+def test_where_nothing_is_left_out_a_greedy_part_is_not_asked_and_a_sampled_one_sees_all(
+    db: Database, first: str
+) -> None:
     model = FakeModel([first, BOOKS])
     parts = GeneratePart(), GeneratePart(tables="drafts"), GeneratePart(temperature=0.8, tables="drafts")
     Pipeline(recipe(*parts), model).answer(Question("Which books?"), db)
