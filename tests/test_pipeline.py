@@ -86,14 +86,16 @@ def test_a_run_is_answered_alike_without_what_only_a_person_reads(db: Database) 
     assert (bare.sql, bare.confidence, bare.agreement) == (shown.sql, shown.confidence, shown.agreement)
 
 
-def test_the_default_recipe_asks_for_four_queries_and_two_more_where_these_disagree(db: Database) -> None:
+def test_the_default_recipe_looks_again_at_the_tables_of_its_query_and_asks_for_more_in_doubt(db: Database) -> None:
     model = FakeModel(COUNT)
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
-    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (3, True)]
-    assert (len(found.candidates), found.agreement) == (4, 1.0)
-    model = FakeModel([COUNT, [COUNT, TALL, TALL], [COUNT] * 2])
+    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (1, False), (3, True)]
+    assert ["CREATE TABLE person" in call.prompt for call in model.calls] == [True] * 3
+    assert len({call.messages[0].content for call in model.calls}) == 2
+    assert (len(found.candidates), found.agreement) == (5, 1.0)
+    model = FakeModel([COUNT, COUNT, [COUNT, TALL, TALL], [COUNT] * 2])
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
-    assert len(found.candidates) == 6
+    assert len(found.candidates) == 7
     assert found.agreement is not None
     assert 0.5 < found.agreement < 1
 
@@ -434,7 +436,7 @@ def test_seeds_depend_on_the_question_and_the_seed_alone(db: Database) -> None:
         return [call.sampling.seed for call in model.calls]
 
     assert seeds("How many?", 0) == seeds("How many?", 0)
-    assert len({*seeds("How many?", 0), *seeds("How many?", 1), *seeds("Who?", 0)}) == 6
+    assert len({*seeds("How many?", 0), *seeds("How many?", 1), *seeds("Who?", 0)}) == 9
 
 
 def test_progress_is_told(db: Database) -> None:
@@ -482,10 +484,10 @@ def test_an_answer_reads_itself(path: Path) -> None:
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
     choice = {"selector": "light", "candidate": 0, "scores": [1.0], "comparisons": [], "tests": [], "note": ""}
     assert (data["choice"], data["verified"]) == (choice, None)
-    assert [step["step"] for step in data["steps"]] == ["1 direct", "2 direct"]
+    assert [step["step"] for step in data["steps"]] == ["1 direct", "2 direct", "3 direct"]
     assert list(data["cost"]) == ["calls", "prompt_tokens", "completion_tokens", "cached_tokens", "seconds"]
     assert data["rows"][0] == ["Ann", None, "0x01ff", "inf"]
-    assert data["candidates"][0]["votes"] == 4
+    assert data["candidates"][0]["votes"] == 5
     html = found._repr_html_()
     assert "&lt;tall&gt;" in html
     assert "<b></th>" not in html

@@ -91,7 +91,7 @@ def test_an_answer_comes_with_its_dissent(zoo: Databases) -> None:
     found = call(zoo, "ask", question="How many animals are there?")
     assert (found["rows"], found["sql"], found["database"]) == ([[3]], "SELECT count(*) FROM animal", "zoo")
     assert 0 < found["confidence"] < 1
-    assert found["agreeing"] + sum(group["votes"] for group in found["dissent"]) == found["candidates"] == 6
+    assert found["agreeing"] + sum(group["votes"] for group in found["dissent"]) == found["candidates"] == 7
     assert [group["rows"] for group in found["dissent"]] == [[[2]]]
     told = found["distinguishing"]
     assert {table["table"] for table in told["tables"]} <= {"animal", "keeper"}
