@@ -2,7 +2,7 @@
 
     python benchmarks/stopping.py runs/train_light --data ../shared/spider
     python benchmarks/stopping.py runs/gate_pool [--confidence 0.8 0.85 0.9] [--most 4 6 8]
-    python benchmarks/stopping.py runs/looks --parts 1 2 --parts 1 4 --parts 1 2 3 4
+    python benchmarks/stopping.py runs/look_pool --data runs/gate --parts 1 2 --parts 1 4 --parts 1 2 3 4
 
 A run is replayed part by part, with all parts of its recipe or only ``--parts`` (from 1; several times to compare). A
 rule stops after a part once the confidence in the votes so far is high enough, once at least ``--agree`` queries agree,
@@ -16,6 +16,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from sqljury.stages import confidence, doubt
 from sqljury.stages.select.base import representatives
@@ -37,7 +38,7 @@ class Written:
     sure: float
     agree: bool
     right: bool
-    best: bool
+    one_right: bool
 
 
 def main() -> None:
@@ -64,10 +65,12 @@ def report(questions: Sequence[Sequence[Written]], parts: Sequence[int], asked: 
     for sure in (*asked.confidence, NEVER):
         for most in asked.most:
             ends = [ended(question, sure, most) for question in questions]
-            right, best = sum(end.right for end in ends) / len(ends), sum(end.best for end in ends) / len(ends)
-            queries = sum(end.queries for end in ends) / len(ends)
+            right, one_right = (
+                fmean(known) for known in zip(*((end.right, end.one_right) for end in ends), strict=True)
+            )
+            queries = fmean(end.queries for end in ends)
             said = "never" if sure == NEVER else f"{sure}"
-            print(f"| {said} | {most} | {100 * right:.1f} | {100 * best:.1f} | {queries:.2f} |")
+            print(f"| {said} | {most} | {100 * right:.1f} | {100 * one_right:.1f} | {queries:.2f} |")
     print("\n| confidence in the first query | questions, % | it is right, % | the choice among all, % |")
     print("|---|---:|---:|---:|")
     for sure in asked.confidence:
@@ -101,9 +104,8 @@ def after(candidates: Sequence[Candidate], question: Replayed, agree: int) -> Wr
     judged = features(grouped, question.task, NONE, weights.sketch, known)
     fitted = weights.fitted(logprobs=all(one.logprob is not None for one in candidates))
     chosen = list(best.values())[better([fitted.score(judged[group_]) for group_ in best], fitted.margin)]
-    best_one = any(one.sql in question.right for one in candidates)
-    right = grouped[chosen].sql in question.right
-    return Written(len(candidates), sure, agreed(candidates, 1.0, agree), right, best_one)
+    right = [one.sql in question.right for one in grouped]
+    return Written(len(candidates), sure, agreed(candidates, 1.0, agree), right[chosen], any(right))
 
 
 def ended(question: Sequence[Written], sure: float, most: int) -> Written:

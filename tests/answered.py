@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from scripted import database
 from sqljury import Answer, ask
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
@@ -22,10 +22,7 @@ def answered(tmp_path: Path) -> Answered:
     def answer(script: str, question: str, sql: str) -> Answer:
         file = tmp_path / "made.db"
         file.unlink(missing_ok=True)
-        with sqlite3.connect(file) as connection:
-            connection.executescript(script)
-        connection.close()
-        with connect(file) as db:
+        with connect(database(file, script)) as db:
             return ask(question, db, model=FakeModel([sql]), recipe="fast")
 
     return answer

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripted import database
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.context import Context
 from sqljury.db.base import Database
@@ -40,11 +40,7 @@ MODEL = LinkPart("model", samples=3, temperature=0.5, share=1.0)
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    file = tmp_path / "library.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCRIPT)
-    connection.close()
-    with connect(file) as opened:
+    with connect(database(tmp_path / "library.db", SCRIPT)) as opened:
         yield opened
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scripted import database
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Budget
 from sqljury.context import Context
@@ -24,13 +24,8 @@ CHASE = recipes.load("chase").generate
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    file = tmp_path / "t.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(
-            "CREATE TABLE t (n INTEGER, m TEXT, o TEXT, p TEXT, q TEXT); INSERT INTO t VALUES (1, 2, 3, 4, 5)"
-        )
-    connection.close()
-    return file
+    script = "CREATE TABLE t (n INTEGER, m TEXT, o TEXT, p TEXT, q TEXT); INSERT INTO t VALUES (1, 2, 3, 4, 5)"
+    return database(tmp_path / "t.db", script)
 
 
 class Local(FakeModel):
@@ -188,10 +183,7 @@ def test_a_part_that_shows_the_schema_otherwise_has_to_read_it(path: Path, known
 
 @pytest.mark.parametrize(("seconds", "asked"), [(70.0, [0, 1, 2]), (30.0, [0, 2])])
 def test_a_part_on_few_tables_has_to_read_these(tmp_path: Path, seconds: float, asked: list[int]) -> None:
-    file = tmp_path / "two.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript("CREATE TABLE t (n INTEGER); CREATE TABLE other (m INTEGER)")
-    connection.close()
+    file = database(tmp_path / "two.db", "CREATE TABLE t (n INTEGER); CREATE TABLE other (m INTEGER)")
     parts = tuple(GeneratePart(tables=tables) for tables in ("", "drafts", ""))
     recipe = Recipe("test", generate=parts, budget=BudgetPart(seconds, 0.0), select=SelectPart("consistency"))
     model = Timed("SELECT COUNT(*) FROM t", 5.0)  # six tokens a second, so that 450 tokens are read in 25 seconds

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from scripted import database
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.llm.fake import Call
@@ -27,11 +27,7 @@ BOOKS = "SELECT T1.title FROM book AS T1 JOIN author AS T2 ON T2.id = T1.author_
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    file = tmp_path / "library.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(SCRIPT)
-    connection.close()
-    with connect(file) as opened:
+    with connect(database(tmp_path / "library.db", SCRIPT)) as opened:
         yield opened
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scripted import database
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
@@ -61,11 +62,7 @@ FROM horse WHERE weight > 1000;
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    file = tmp_path / "horses.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    with connect(file) as opened:
+    with connect(database(tmp_path / "horses.db", TABLES)) as opened:
         yield opened
 
 
