@@ -190,3 +190,13 @@ def test_a_part_on_few_tables_has_to_read_these(tmp_path: Path, seconds: float, 
     with connect(file) as db:
         answer = Pipeline(recipe, model).answer(Question("How many?"), db)
     assert [candidate.part for candidate in answer.candidates] == asked
+
+
+def test_a_part_on_few_tables_that_sees_them_all_reads_nothing(tmp_path: Path) -> None:
+    file = database(tmp_path / "two.db", "CREATE TABLE t (n INTEGER); CREATE TABLE other (m INTEGER)")
+    parts = GeneratePart(), GeneratePart(temperature=0.5, tables="drafts")
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(30.0, 0.0), select=SelectPart("consistency"))
+    model = Timed("SELECT COUNT(*) FROM t, other", 5.0)  # reading 450 tokens would end after the budget, as above
+    with connect(file) as db:
+        answer = Pipeline(recipe, model).answer(Question("How many?"), db)
+    assert [candidate.part for candidate in answer.candidates] == [0, 1]

@@ -145,9 +145,11 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
             break
         if is_hopeless((*before, *more), state.task, context.least):
             break
-        part = pace.cut(number, waiting, (*before, *more), context)
-        part = part or (None if more or before else replace(parts[0][1], samples=1))
-        del waiting[number]
+        asked = _of_tables(waiting.pop(number), state.task, _drafts((*before, *more)))
+        if asked is None:
+            continue
+        part = pace.cut(number, {number: asked, **waiting}, (*before, *more), context)
+        part = part or (None if more or before else replace(asked, samples=1))
         if part is None:
             continue
         context.emit("writing queries", len(more), total)
@@ -180,7 +182,7 @@ def _ask(
 ) -> list[Candidate]:
     """What one part of the recipe writes, not yet run."""
     context = context.of(part.model)
-    drafts = [one.sql for one in sorted(before, key=lambda one: not one.result.ok) if one.sql]
+    drafts = _drafts(before)
     [step] = context.recipe.steps([number])
     with context.step(step):
         if not part.reorder:
@@ -200,8 +202,6 @@ def _completed(
 ) -> list[Candidate]:
     """The queries of one call; ``sample`` is the number of the call where each asks for one."""
     shown = _shown(task, part, drafts, context)
-    if shown is None:
-        return []
     request = GENERATORS[part.generator](shown, part, drafts, context)
     sampling = Sampling(
         temperature=part.temperature,
@@ -224,16 +224,33 @@ def _completed(
     ]
 
 
-def _shown(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Task | None:
-    """The task as the part is shown it; None where a greedy part would see the same as one on all tables."""
+def _drafts(candidates: Sequence[Candidate]) -> list[str]:
+    """The queries of these candidates, those that run first."""
+    return [one.sql for one in sorted(candidates, key=lambda one: not one.result.ok) if one.sql]
+
+
+def _of_tables(part: GeneratePart, task: Task, drafts: Sequence[str]) -> GeneratePart | None:
+    """The part as it is asked after these drafts; None if it is not.
+
+    Where the tables of the drafts are all tables, or none, a sampled part sees the whole schema like any other, and a
+    greedy one is left out: it would repeat the query of a part on all tables.
+    """
+    if not part.tables or 0 < len(_read(task, drafts)) < len(task.shown.tables):
+        return part
+    return replace(part, tables="") if part.temperature else None
+
+
+def _shown(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Task:
+    """The task as the part is shown it."""
     prepared = Preparation.of(context)
     if part.tables:
-        read = {table.name for table in used(task.shown, drafts).tables}
-        if 0 < len(read) < len(task.shown.tables):
-            task = prepared.narrowed(task, context.db, only_tables(task.shown, read))
-        elif not part.temperature:
-            return None
+        task = prepared.narrowed(task, context.db, only_tables(task.shown, _read(task, drafts)))
     return prepared.reshown(task, context.db, part.form, part.order)
+
+
+def _read(task: Task, drafts: Sequence[str]) -> set[str]:
+    """The tables that the drafts read, of those shown."""
+    return {table.name for table in used(task.shown, drafts).tables}
 
 
 def _execute(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
