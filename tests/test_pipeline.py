@@ -29,7 +29,7 @@ from sqljury.errors import (
 )
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
-from sqljury.recipes import GeneratePart, Recipe, SchemaPart, SelectPart, StopPart
+from sqljury.recipes import BudgetPart, FixPart, GeneratePart, Recipe, SchemaPart, SelectPart, StopPart
 from sqljury.types import Limits
 
 COUNT = "SELECT count(*) FROM person"
@@ -343,6 +343,16 @@ def test_a_query_ends_with_its_questions_budget(db: Database, monkeypatch: pytes
     assert found.cost.seconds < 10  # not the 30 of a query
 
 
+def test_the_time_of_a_recipe_is_for_calls_of_the_model(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqljury.context.QUERY_SECONDS", 0.05)
+    slow = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000) SELECT max(x) FROM n"
+    model = FakeModel([slow, COUNT])
+    model.on_cpu = True  # type: ignore[attr-defined]
+    recipe = replace(sampled(1), budget=BudgetPart(seconds=0.01))
+    found = Pipeline(recipe, model, Limits(seconds=120)).answer(Question("How many?"), db)
+    assert (found.rows, len(model.calls)) == (((1_000_000,),), 1)
+
+
 def test_a_lock_is_not_the_queries_fault(path: Path) -> None:
     def script(call: Call) -> str:
         holder.execute("BEGIN EXCLUSIVE")  # somebody locks it while the model writes
@@ -588,6 +598,27 @@ def test_the_model_may_pick_the_keywords(db: Database) -> None:
     assert len(model.calls) == 2
     assert "person.name has 'Cy'" in model.calls[1].messages[-1].content
     assert answer.cost.calls == 2
+
+
+def test_keywords_of_the_model_choose_values_beside_columns_too(db: Database) -> None:
+    schema = SchemaPart(examples=2, nearest=True, keywords="model")
+    model = FakeModel(['["Cy"]', COUNT])
+    Pipeline(replace(sampled(1), schema=schema), model).answer(Question("How tall is the one called Cy?"), db)
+    assert len(model.calls) == 2
+
+
+def test_names_that_a_recipe_leaves_alone_are_left_alone_after_the_model_too(db: Database) -> None:
+    fix = FixPart(names=False, dialect=False, attempts=1)
+    model = FakeModel(["SELECT nothing FROM nowhere", "SELECT person.kind FROM person"])
+    with pytest.raises(NoAnswerError):
+        Pipeline(replace(sampled(1), fix=fix), model).answer(Question("Which kinds?"), db)
+
+
+def test_a_service_is_asked_whatever_a_recipe_allows_this_machine(db: Database) -> None:
+    recipe = replace(in_parts(*(GeneratePart(temperature=1.0) for _ in range(3))), budget=BudgetPart(agree=2))
+    model = FakeModel(COUNT)
+    Pipeline(recipe, model).answer(Question("How many?"), db)
+    assert len(model.calls) == 3
 
 
 def in_parts(*parts: GeneratePart, stop: StopPart = StopPart()) -> Recipe:  # noqa: B008 - frozen

@@ -17,8 +17,8 @@ class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
     It is checked between two calls of the model, so the call that exceeds it is still finished; none begins in less
-    time than the calls of its step took in the mean. A query on the database ends with it, or after
-    ``context.QUERY_SECONDS``. At least one part of the recipe is always asked.
+    time than the calls of its step took in the mean. A query on the database ends with it, see ``Context.execute``. At
+    least one part of the recipe is always asked.
     """
 
     seconds: float = inf
@@ -32,11 +32,13 @@ class Budget:
     """Counts what one question takes, step by step; any number of threads may charge it.
 
     The clock starts with the budget: make it when the question arrives. It is ahead of the wall's by the seconds that
-    kept replies took when they were made, so that a question takes what it takes with a model that is asked.
+    kept replies took when they were made, so that a question takes what it takes with a model that is asked. ``calls``
+    are the seconds after which no call of a model begins, whatever the allowance: those of a recipe.
     """
 
-    def __init__(self, allowance: Allowance = UNLIMITED) -> None:
+    def __init__(self, allowance: Allowance = UNLIMITED, calls: float = inf) -> None:
         self.allowance = allowance
+        self._calls = calls
         self._started = time.perf_counter()
         self._steps: dict[str, Cost] = {}
         self._step = ""
@@ -77,7 +79,12 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """The seconds that the step under way may still take, by the allowance too; never less than 0."""
+        """The seconds in which calls of the step under way may still begin; never less than 0."""
+        return max(0.0, min(self.left_allowed, self._started + self._calls - self._now()))
+
+    @property
+    def left_allowed(self) -> float:
+        """The seconds that the step under way and the allowance leave, whatever the recipe's; never less than 0."""
         now = self._now()
         return max(0.0, min(self._deadline - now, self._started + self.allowance.seconds - now))
 

@@ -35,6 +35,8 @@ T = TypeVar("T")
 PLAIN: Final = Recipe("plain")
 QUERY_SECONDS: Final = 2.0
 """A query that is begun may run this long, even if the time of its step or its question is over by then."""
+QUERY_SHARE: Final = 1 / 3
+"""The share of its time limit that it may run where only the recipe's time is over: that is for calls of the model."""
 
 
 class Progress(NamedTuple):
@@ -184,9 +186,11 @@ class Context:
     def execute(self, sql: str, seconds: float = inf) -> Result:
         """The result of a query, within ``limits``, ``seconds`` and the time that the step under way has left.
 
-        A query may take ``QUERY_SECONDS`` of them even where no time is left.
+        A query may take ``QUERY_SECONDS`` of them even where no time is left, and ``QUERY_SHARE`` of its limit where
+        the allowance has time left and the recipe has not.
         """
-        allowed = min(self.limits.seconds, seconds, max(self.budget.left, QUERY_SECONDS))
+        after_recipe = min(self.budget.left_allowed, self.limits.seconds * QUERY_SHARE)
+        allowed = min(self.limits.seconds, seconds, max(self.budget.left, after_recipe, QUERY_SECONDS))
         return self.db.execute(sql, replace(self.limits, seconds=allowed), self.cancel)
 
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:

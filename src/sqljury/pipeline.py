@@ -41,7 +41,8 @@ def compiled(recipe: Recipe, *, stored: bool = False, given: bool = False, last:
     Where the state brings ``stored`` candidates, they are run, and none is written or repaired. ``given`` ones, of
     other systems, are run and repaired; the recipe's ``opinion`` on them is written where they disagree.
     """
-    by_model = recipe.schema.values > 0 and recipe.schema.keywords == "model"
+    searched = recipe.schema.values > 0 or (recipe.schema.nearest and recipe.schema.examples > 0)
+    by_model = searched and recipe.schema.keywords == "model"
     writing: tuple[Stage, ...] = (
         *([Stage("link", link.narrow)] if recipe.link.kind else []),
         Stage("write", write.write),
@@ -166,8 +167,7 @@ class Pipeline:
         the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
         recipe = _for(self.model, self.recipe, self.questions)
-        seconds = min(self.allowance.seconds, recipe.budget.seconds or inf)
-        budget = Budget(replace(self.allowance, seconds=seconds))
+        budget = Budget(self.allowance, recipe.budget.seconds or inf)
         check_question(question, follows=follows)
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
@@ -219,6 +219,6 @@ def _for(model: LanguageModel, recipe: Recipe, questions: int) -> Recipe:
         if any(part.reorder for part in recipe.generate):
             recipe = replace(recipe, generate=tuple(replace(part, reorder=False) for part in recipe.generate))
         return replace(recipe, budget=replace(recipe.budget, seconds=recipe.budget.seconds * questions))
-    if not recipe.schema.tokens and not recipe.budget.seconds:
+    if not recipe.schema.tokens and recipe.budget == BudgetPart():
         return recipe
     return replace(recipe, schema=replace(recipe.schema, tokens=0), budget=BudgetPart())

@@ -11,6 +11,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, DatasetError, InputError, ModelUnavailableError, WeightsError
 from sqljury.llm.fake import Call
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.registry import check_recipe
 
 ONE = Recipe("one", generate=(GeneratePart(),))
@@ -327,6 +328,19 @@ def test_every_variant_of_every_recipe_can_be_used_and_written() -> None:
                 assert written != recipes.load(name), move.change
                 tried += 1
     assert tried > 100
+
+
+def test_a_variant_differs_in_one_respect() -> None:
+    judged = Recipe("test", select=SelectPart("critic", judge="openai:BIG", schema="linked"))
+    tournament = next(move.recipe for move in STEPS["choosing"](judged, ()) if "tournament" in move.change)
+    assert (tournament.select.judge, tournament.select.schema, tournament.select.groups) == ("openai:BIG", "linked", 3)
+    default = recipes.load("default")
+    stops = {move.change: move.recipe.stop for move in STEPS["stops"](default, ())}
+    assert stops["ends once 3 agree, all so far"] == replace(default.stop, least=3)
+    assert stops["is not ended by confidence"] == replace(default.stop, confidence=0.0)
+    wide = Recipe("test", generate=(GeneratePart(samples=21, temperature=1.0),))
+    samples = {move.change: move.recipe.generate[0].samples for move in STEPS["counts"](wide, ())}
+    assert samples == {"half as many samples": 10}
 
 
 def test_names_and_summaries_change_no_digest() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,21 @@ def test_the_signals_that_an_answer_rests_on_are_named() -> None:
     assert "votes" not in shipped.signals(one)
     assert {"votes", "log-probabilities", "query"} <= set(shipped.signals(several))
     assert "judge" not in shipped.signals(several)
+
+
+@pytest.mark.parametrize("selector", ["light", "critic", "critic-independent"])
+def test_a_judge_counts_where_it_compared(selector: str) -> None:
+    grouped = group([candidate(NAMES_SQL, "Ann"), candidate(AGES_SQL, 3)])
+    compared = figures(grouped, Choice(0, selector, (0.8, 0.2)), TASK, ())
+    assert (compared["without_judge"], compared["judge"]) == (0.0, pytest.approx(math.log(4)))
+    alone = group([candidate(NAMES_SQL, "Ann")])
+    assert figures(alone, Choice(0, selector, (1.0,)), TASK, ()) == chosen(candidate(NAMES_SQL, "Ann"))
+
+
+@pytest.mark.parametrize("selector", ["tournament", "bracket", "ranker", "rerank", "rerank-votes", "first"])
+def test_counts_of_votes_and_tests_are_no_probabilities(selector: str) -> None:
+    candidates = candidate(NAMES_SQL, "Ann"), candidate(AGES_SQL, 3)
+    assert figures(group(candidates), Choice(0, selector, (1.0, 0.0)), TASK, ()) == chosen(*candidates)
 
 
 def test_more_agreement_is_more_confidence() -> None:

@@ -160,3 +160,11 @@ def test_a_follow_up_that_stays_an_order_is_refused(rewritten, reply: str) -> No
 )
 def test_marks_of_a_follow_up(question: str, expected: bool) -> None:
     assert points_back(question) is expected
+
+
+def test_a_follow_up_may_be_asked_twice(rewritten) -> None:
+    earlier = ["How many orders came in 2024?", "and in 2023?", "How many customers came in 2024?"]
+    text, _ = rewritten("and in 2023?", "How many customers came in 2023?", earlier)
+    assert text == "How many customers came in 2023?"
+    again, model = rewritten("and in 2023?", "never asked", earlier[:2])
+    assert (again, model.calls) == ("and in 2023?", [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from scripted import database
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
-from sqljury.budget import Budget
+from sqljury.budget import Allowance, Budget
 from sqljury.context import Context
 from sqljury.errors import NoAnswerError
 from sqljury.llm.base import Reply, Token
@@ -64,6 +65,25 @@ def test_a_budget_cuts_a_model_of_this_machine_only(path: Path) -> None:
     assert cut.calls[0].sampling.max_tokens < 2000
     assert [call.n for call in once.calls] == [1], "at least one query is always asked for"
     assert len(hurried.candidates) == 1
+
+
+def test_a_part_that_does_not_fit_is_left_to_one_that_does(path: Path) -> None:
+    parts = (GeneratePart("divide", 1, max_tokens=2000), GeneratePart("direct"))
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(40.0, 1.0), select=SelectPart("consistency"))
+    model = Local(writes)
+    with connect(path) as db:
+        answer = Pipeline(recipe, model).answer(Question("Which?"), db)
+    assert [one.generator for one in answer.candidates] == ["direct"]
+
+
+def test_what_the_caller_allows_is_the_questions_time_where_it_is_less(path: Path) -> None:
+    parts = tuple(GeneratePart(temperature=0.5) for _ in range(3))
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(60.0, 0.0), select=SelectPart("consistency"))
+    with connect(path) as db:
+        for seconds, asked in ((inf, 3), (6.0, 1)):
+            model = Timed("SELECT 1", 4.0)
+            Pipeline(recipe, model, allowance=Allowance(seconds)).answer(Question("Which?"), db)
+            assert len(model.calls) == asked
 
 
 def test_without_a_share_for_writing_nothing_is_cut(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ SCRIPT = """
     INSERT INTO book VALUES (1, 'Sea', 1);
     INSERT INTO weather VALUES ('Monday', 0.5);
 """
+TABLES = ("author", "book", "weather")
 BOOKS = "SELECT T1.title FROM book AS T1 JOIN author AS T2 ON T2.id = T1.author_id"
 
 
@@ -37,7 +39,7 @@ def recipe(*parts: GeneratePart) -> Recipe:
 
 
 def shown(call: Call) -> set[str]:
-    return {name for name in ("author", "book", "weather") if f"TABLE {name} " in call.prompt}
+    return {name for name in TABLES if f"TABLE {name} " in call.prompt}
 
 
 def test_only_tables_of_the_queries_before_are_shown(db: Database) -> None:
@@ -70,6 +72,21 @@ def test_where_nothing_is_left_out_a_greedy_part_is_not_asked_and_a_sampled_one_
     Pipeline(recipe(*parts), model).answer(Question("Which books?"), db)
     assert [call.sampling.temperature for call in model.calls] == [0.0, 0.8]
     assert shown(model.calls[1]) == {"author", "book", "weather"}
+
+
+@pytest.mark.parametrize("part", [GeneratePart(form="mschema"), GeneratePart("listed")])
+def test_a_greedy_part_that_repeats_no_query_sees_all_tables(db: Database, part: GeneratePart) -> None:
+    model = FakeModel(["SELECT 1", BOOKS])
+    Pipeline(recipe(GeneratePart(), replace(part, tables="drafts")), model).answer(Question("Which books?"), db)
+    assert len(model.calls) == 2
+    assert all(name in model.calls[1].prompt for name in TABLES)
+
+
+def test_a_fallback_is_asked_whatever_the_drafts_read(db: Database) -> None:
+    model = FakeModel(["SELECT nothing FROM nowhere", BOOKS])
+    parts = GeneratePart(), GeneratePart(tables="drafts", fallback=True)
+    answer = Pipeline(recipe(*parts), model).answer(Question("Which books?"), db)
+    assert answer.sql == BOOKS
 
 
 def test_the_names_of_other_tables_are_still_known_to_repairs(db: Database) -> None:

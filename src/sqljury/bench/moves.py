@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Final, NamedTuple, get_args
 
 from sqljury.llm.adapters import NONE
-from sqljury.recipes import FixPart, GeneratePart, LinkPart, Recipe, RefinePart, SelectPart, StopPart, TestsPart
+from sqljury.recipes import FixPart, GeneratePart, LinkPart, Recipe, RefinePart, StopPart, TestsPart
 from sqljury.stages.select import TESTING
 from sqljury.types.schema import Form
 
 MOST_SAMPLES: Final = 16
 TEMPERATURES: Final = (0.4, 0.8, 1.1)
+CONFIDENCES: Final = (0.8, 0.9)
 PARTS: Final = (
     *((f"one more query from the schema as {form}", GeneratePart(form=form)) for form in ("mschema", "compact", "ddl")),
     ("one more query from the schema as listed", GeneratePart("listed")),
@@ -93,14 +94,18 @@ def _temperatures(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
 def _counts(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
     for change, factor in (("half as many samples", 0.5), ("twice as many samples", 2.0)):
         parts = tuple(
-            replace(part, samples=min(MOST_SAMPLES, max(1, int(part.samples * factor)))) if _sampled(part) else part
-            for part in recipe.generate
+            replace(part, samples=_scaled(part.samples, factor)) if _sampled(part) else part for part in recipe.generate
         )
         if parts != recipe.generate:
             yield Move(change, replace(recipe, generate=parts))
     if not any(map(_sampled, recipe.generate)):
         part = GeneratePart(samples=3, temperature=0.8, top_p=0.95)
         yield Move("three samples more", replace(recipe, generate=(*recipe.generate, part)))
+
+
+def _scaled(samples: int, factor: float) -> int:
+    """So many times the samples: at least one, and more than ``MOST_SAMPLES`` only where there were more before."""
+    return min(max(MOST_SAMPLES, samples), max(1, int(samples * factor)))
 
 
 def _sampled(part: GeneratePart) -> bool:
@@ -134,22 +139,25 @@ def _repairs(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
 
 def _choosing(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
     options = {
-        "chosen by votes": SelectPart("consistency"),
-        "chosen by the light judge": SelectPart("light"),
-        "chosen by the critic": SelectPart("critic"),
-        "chosen by a tournament of the three largest groups": SelectPart("tournament", 3),
-        "chosen by tests on small databases": SelectPart("rerank"),
-        "chosen by tests and votes": SelectPart("rerank-votes"),
+        "chosen by votes": "consistency",
+        "chosen by the light judge": "light",
+        "chosen by the critic": "critic",
+        "chosen by a tournament of the three largest groups": "tournament",
+        "chosen by tests on small databases": "rerank",
+        "chosen by tests and votes": "rerank-votes",
     }
-    for change, part in options.items():
-        own = replace(part, confidence=recipe.select.confidence)
-        if part.selector != recipe.select.selector:
-            tests = TestsPart(kind="suite") if part.selector in TESTING else _kept(recipe.tests)
-            yield Move(change, replace(recipe, select=own, tests=tests))
+    for change, selector in options.items():
+        if selector != recipe.select.selector:
+            groups = 3 if selector == "tournament" else recipe.select.groups
+            own = replace(recipe.select, selector=selector, groups=groups, weights="")
+            yield Move(change, replace(recipe, select=own, tests=_tests_for(selector, recipe)))
 
 
-def _kept(tests: TestsPart) -> TestsPart:
-    return tests if tests.kind == "agents" else TestsPart()
+def _tests_for(selector: str, recipe: Recipe) -> TestsPart:
+    """The recipe's tests, where the selector or its refinement needs them, or they are of agents; else none."""
+    if selector in TESTING:
+        return recipe.tests if recipe.tests.kind == "suite" else TestsPart(kind="suite")
+    return recipe.tests if recipe.refine.rounds or recipe.tests.kind == "agents" else TestsPart()
 
 
 def _tests(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
@@ -163,10 +171,17 @@ def _tests(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
 
 
 def _stops(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
-    total = sum(part.samples for part in recipe.generate if not part.fallback)
-    options = {f"ends once {count} agree, all so far": StopPart(1.0, count) for count in (2, 3, 4, 5) if count < total}
-    for change, part in {"never ends early": StopPart(), **options}.items():
-        if part != recipe.stop and (part.share or recipe.stop.share):
+    stop, total = recipe.stop, sum(part.samples for part in recipe.generate if not part.fallback)
+    options = {"never ends early": StopPart()}
+    for count in (2, 3, 4, 5):
+        if count < total:
+            options[f"ends once {count} agree, all so far"] = replace(stop, share=1.0, least=count)
+    for sure in CONFIDENCES:
+        if total > 1:
+            options[f"ends once an answer has {sure:.0%}"] = replace(stop, confidence=sure)
+    options["is not ended by confidence"] = replace(stop, confidence=0.0)
+    for change, part in options.items():
+        if part != stop:
             yield Move(change, replace(recipe, stop=part))
 
 

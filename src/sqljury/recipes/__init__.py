@@ -174,8 +174,13 @@ def _problem(error: Mapping[str, Any]) -> str:
 def _check_together(recipe: Recipe) -> None:
     """Raise ``RecipeError`` for values that contradict each other."""
     tests, problem = recipe.tests, ""
+    first = next((part for part in recipe.generate if not part.fallback), None)
     if all(part.fallback for part in recipe.generate):
         problem = "every part is a fallback; leave fallback out of one [[generate]] table"
+    elif first is not None and first.tables:
+        problem = 'tables = "drafts" needs queries before it; leave it out of the first [[generate]] table'
+    elif recipe.schema.nearest and not recipe.schema.examples:
+        problem = "schema.nearest chooses values beside columns; set schema.examples, or leave it out"
     elif recipe.select.weights and recipe.select.selector != "light":
         problem = f"select.weights are for the selector light, not {recipe.select.selector}"
     elif recipe.select.judge and recipe.select.adapter:

@@ -46,6 +46,8 @@ SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
 Those of ``question`` say how hard it is: how many of its words the database has no name for, and how many tables and
 SELECTs its query needs.
 """
+_PROBABILITIES: Final = frozenset({"light", "critic", "critic-independent"})
+"""Selectors whose scores are probabilities."""
 _MOST_LACKING: Final = 3.0
 """More words that the database has no name for say nothing more."""
 OPTIONAL: Final = ("votes", "log-probabilities", "tests", "judge")
@@ -103,11 +105,16 @@ def figures(
         "votes": len(candidates) == 1,
         "log-probabilities": all(one.logprob is None for one in candidates if one.group == chosen.group),
         "tests": not choice.tests,
-        "judge": not (choice.scores and choice.selector not in ("consistency", "tests")),
+        "judge": not _is_judged(choice),
     }
     without = {name: signal for signal, absent in missing.items() if absent for name in SIGNALS[signal]}
     flags = {f"without_{signal}": float(absent) for signal, absent in missing.items()}
     return {name: flags[name] if name in flags else 0.0 if name in without else found[name] for name in NAMES}
+
+
+def _is_judged(choice: Choice) -> bool:
+    """Whether a judge compared groups and its scores are probabilities, not votes, places or counts of tests."""
+    return choice.selector in _PROBABILITIES and len(choice.scores) > 1 and max(choice.scores) <= 1
 
 
 def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:

@@ -45,7 +45,8 @@ def cut(
 
     While the queries ``written`` so far have one result there is nothing to judge, and the part may take the time for
     judging too. Without a budget in the recipe the part is asked as it is; with one, but no share of it for writing,
-    for as many queries like those written as the time left suffices for.
+    for as many queries like those written as the time left suffices for. Before anything was written, the shortest of
+    the parts is asked for a query even if time suffices for none.
     """
     budget = context.recipe.budget
     if not budget.seconds:
@@ -57,6 +58,8 @@ def cut(
     waiting = list(parts.values())
     reading = [_reading(part, context) for part in waiting]
     planned = plan(waiting, tokens, reading)
+    if not written and not any(planned):
+        planned[min(range(len(waiting)), key=lambda at: tokens_of(waiting[at]))] = 1
     samples = planned[list(parts).index(number)]
     if not samples:
         return None
@@ -87,8 +90,11 @@ def plan(parts: Sequence[GeneratePart], tokens: float, reading: Sequence[float] 
 
 
 def tokens_left(context: Context, share: float = 1.0) -> float:
-    """Tokens that can still be written in a ``share`` of the question's time; inf without a budget in the recipe."""
-    seconds = context.recipe.budget.seconds
+    """Tokens that can still be written in a ``share`` of the question's time; inf without a budget in the recipe.
+
+    The question's time is the recipe's, or what the caller allows if that is less.
+    """
+    seconds = min(context.recipe.budget.seconds, context.budget.allowance.seconds)
     return max(0.0, seconds * share - context.budget.total().seconds) * rate(context) if seconds else inf
 
 

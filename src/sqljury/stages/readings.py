@@ -24,7 +24,7 @@ from sqljury.types import Answer, Candidate, Reading, Task
 LEAST: Final = 2
 """Votes that a reading needs."""
 SHARE: Final = 0.25
-"""The share of all candidates that a reading needs: two of the eight of ``default``. Judged, not measured."""
+"""The share of all candidates that a reading needs: two of the seven of ``default``. Judged, not measured."""
 _TRIED: Final = 6
 """Queries of other groups that are compared with the answer's."""
 _CHARS: Final = 160

@@ -238,7 +238,8 @@ def _revised(
         return None
     result = context.execute(sql)
     rewritten = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
-    return repair.by_program(rewritten, task, context, names=True, dialect=True)
+    part = context.recipe.fix
+    return repair.by_program(rewritten, task, context, names=part.names, dialect=part.dialect)
 
 
 def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate:

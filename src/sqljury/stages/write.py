@@ -145,11 +145,9 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
             break
         if is_hopeless((*before, *more), state.task, context.least):
             break
-        asked = _of_tables(waiting.pop(number), state.task, _drafts((*before, *more)))
-        if asked is None:
-            continue
-        part = pace.cut(number, {number: asked, **waiting}, (*before, *more), context)
-        part = part or (None if more or before else replace(asked, samples=1))
+        waiting.pop(number)
+        asked = _of_tables(number, state.task, _drafts((*before, *more)), context.recipe.generate)
+        part = pace.cut(number, {number: asked, **waiting}, (*before, *more), context) if asked else None
         if part is None:
             continue
         context.emit("writing queries", len(more), total)
@@ -229,15 +227,20 @@ def _drafts(candidates: Sequence[Candidate]) -> list[str]:
     return [one.sql for one in sorted(candidates, key=lambda one: not one.result.ok) if one.sql]
 
 
-def _of_tables(part: GeneratePart, task: Task, drafts: Sequence[str]) -> GeneratePart | None:
-    """The part as it is asked after these drafts; None if it is not.
+def _of_tables(number: int, task: Task, drafts: Sequence[str], parts: Sequence[GeneratePart]) -> GeneratePart | None:
+    """The part of this number as it is asked after these drafts; None if it is not.
 
-    Where the tables of the drafts are all tables, or none, a sampled part sees the whole schema like any other, and a
-    greedy one is left out: it would repeat the query of a part on all tables.
+    Where the tables of the drafts are all tables, or none, it sees the whole schema like any other part. A greedy one
+    that would then repeat the query of an earlier part is left out; a fallback is not, since it is told what failed.
     """
+    part = parts[number]
     if not part.tables or 0 < len(_read(task, drafts)) < len(task.shown.tables):
         return part
-    return replace(part, tables="") if part.temperature else None
+    whole = replace(part, tables="")
+    alike = {"tables": "", "samples": part.samples, "max_tokens": part.max_tokens}
+    before = (replace(other, **alike) for other in parts[:number] if not other.given)
+    repeats = not part.temperature and not part.fallback and whole in before
+    return None if repeats else whole
 
 
 def _shown(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Task:

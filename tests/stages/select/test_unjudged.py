@@ -78,6 +78,12 @@ def test_a_budget_spent_before_leaves_it_to_votes(path: Path, selector: str) -> 
     assert alone.choice.note == ""  # there was nothing to choose
 
 
+def test_a_light_judge_that_asks_for_nothing_needs_no_budget(path: Path) -> None:
+    found = asked(path, "light", FakeModel([]), QUERIES, tokens=1)
+    assert found.choice is not None
+    assert (found.choice.selector, found.choice.note) == ("light", "")
+
+
 @pytest.mark.parametrize("selector", JUDGING)
 def test_queries_too_long_for_the_judge_are_chosen_by_votes(path: Path, selector: str) -> None:
     replies = iter(["B"])

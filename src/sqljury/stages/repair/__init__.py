@@ -283,7 +283,7 @@ def ask_again(
     a value or a join is shown to be its cause, once for each cause. A repeated error, or a query in ``tried``, to which
     causes and queries are added, ends the attempts: decoding is greedy, and the reply would be the same.
     """
-    best = latest = candidate
+    best, latest, part = candidate, candidate, context.recipe.fix
     lacking: set[str] = set()
     lost: tuple[str, ...] = ()
     for attempt in range(attempts):
@@ -302,7 +302,8 @@ def ask_again(
             break
         before = latest.result.error
         result = context.execute(sql)
-        latest = by_program(_fixed(latest, sql, result, "model"), task, context, names=True, dialect=True)
+        rewritten = _fixed(latest, sql, result, "model")
+        latest = by_program(rewritten, task, context, names=part.names, dialect=part.dialect)
         lost = _lost(candidate, latest.sql, task, lacking) if latest.result.ok else ()
         if latest.result.rows and not lost:
             return latest

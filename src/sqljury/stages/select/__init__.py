@@ -10,7 +10,7 @@ from sqljury.context import Context, State
 from sqljury.stages.select import consistency
 from sqljury.stages.select.base import SPENT, Selector, UnjudgedError
 from sqljury.stages.select.critic import critic, independent
-from sqljury.stages.select.light import light
+from sqljury.stages.select.light import light, read
 from sqljury.stages.select.ranker import ranker
 from sqljury.stages.select.rerank import rerank, rerank_votes
 from sqljury.stages.select.tournament import bracket, tournament
@@ -47,14 +47,16 @@ WITHOUT_MODEL = frozenset({VOTES, "first", "light", "random"})
 def selector(part: SelectPart) -> Selector:
     """The selector of a recipe; votes decide once the budget is exhausted or where the judge cannot be asked.
 
-    Such a choice names the reason in ``note``. Raises ``InputError`` for a file that does not hold weights,
-    or whose weights need scores that this part does not give.
+    Such a choice names the reason in ``note``. A light judge that asks for no tests and scores needs no budget. Raises
+    ``InputError`` for a file that does not hold weights, or whose weights need scores that this part does not give.
     """
+    free = part.selector == VOTES
     if part.selector == "light":
         chosen = light(part.groups, part.weights, part.schema)
+        free = not read(part.weights).asks
     else:
         chosen = SELECTORS[part.selector](part.groups)
-    if part.selector == VOTES:
+    if free:
         return chosen
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:

@@ -80,6 +80,11 @@ class Weights:
         return self.scorer if self.weights.get(JUDGED) else None
 
     @property
+    def asks(self) -> bool:
+        """Whether a choice runs tests or asks a judge."""
+        return self.asks_tests or self.asked is not None
+
+    @property
     def digest(self) -> str:
         """A short hash of all but the card; equal for equal judges."""
         sketch = None if self.sketch is None else self.sketch.to_json()
