@@ -17,7 +17,9 @@ each, everyday questions, most of them on one or two tables), ``cinema``, ``powe
 ``citylibrary``, ``jobagency``, ``marina``, ``musicschool`` and ``permits`` (16 each; of these nine no answer has been
 read; ``permits`` and ``jobagency`` declare foreign keys). ``shop`` is the example database with its questions, and
 ``words`` all others: questions of Spider's train split in other words (``gate/synonyms.tsv``). ``build`` fails where a
-gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on the others.
+gold query finds nothing; ``--databases`` limits ``words``, for an adapter that was trained on the others. The shipped
+writer learned from short queries of those in ``gate/trained.txt`` (2026-11-28), so that they are no measure of it:
+``--without-databases benchmarks/gate/trained.txt`` leaves them out of a run.
 """
 
 from __future__ import annotations
