@@ -237,9 +237,9 @@ def _of_tables(number: int, task: Task, drafts: Sequence[str], parts: Sequence[G
     if not part.tables or 0 < len(_read(task, drafts)) < len(task.shown.tables):
         return part
     whole = replace(part, tables="")
-    alike = {"tables": "", "samples": part.samples, "max_tokens": part.max_tokens}
-    before = (replace(other, **alike) for other in parts[:number] if not other.given)
-    repeats = not part.temperature and not part.fallback and whole in before
+    earlier = (other for other in parts[:number] if not other.given)
+    alike = (replace(one, tables="", samples=part.samples, max_tokens=part.max_tokens) for one in earlier)
+    repeats = not part.temperature and not part.fallback and whole in alike
     return None if repeats else whole
 
 
