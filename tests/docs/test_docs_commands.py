@@ -27,6 +27,7 @@ NOT_RUN = {
     r"^sqljury models (?:pull|path)": "1.1 GB of weights from the network; tests/llm does it with a small file",
     r"^sqljury train (?:writer|generator|pairwise|critic|policy|export) ": "hours; tests/train trains a tiny one",
     r"runs/business/(?:second|third|fourth)\.jsonl|^cat b2": "minutes; the page does the same with questions.jsonl",
+    r"gate\.py build|gate/trained\.txt|\bpolicy_pool|writer_set\.py": "minutes, and databases of Spider train",
     r"^sqljury ask .* --recipe own\.toml$": "the adapter that only a training makes",
     r"^sqljury calibrate runs/own|^sqljury train data selector|^sqljury tune --data spider": "more questions",
     r"^sqljury tune --data questions|tuned/recipe\.toml": "a hundred trials; tests/bench/test_tune.py makes a few",
