@@ -57,7 +57,7 @@ def broken(one: Sampled, *, own: bool, chance: random.Random) -> Iterator[Candid
     for _ in range(8):
         sql = damaged(one.entry["query"], chance)
         candidate = Candidate(sql, "damaged", result=one.context.db.execute(sql, LIMITS))
-        candidate = by_program(candidate, one.task, one.context, names=True, dialect=True)
+        candidate = by_program(candidate, one.task, one.context)
         if needs_fixing(candidate):
             yield candidate
             return

@@ -9,12 +9,13 @@ Both are sets of `sqljury train data generator` (docs/training.md). Left out are
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqljury.datasets import subset
+from sqljury.train.examples import TrainingExample, read
 
 HELD_OUT = "1/4"
 OF_A_DATABASE = 28
@@ -28,25 +29,30 @@ def main() -> None:
     parser.add_argument("spider", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    business, spider = (
-        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        for file in (options.business, options.spider)
-    )
-    held_out, taken = subset.within(HELD_OUT), {example["meta"]["db_id"] for example in business}
-    shuffled = [one for one in spider if not held_out(one["meta"]["db_id"]) and one["meta"]["db_id"] not in taken]
+    business, spider = read(options.business), read(options.spider)
+    held_out, taken = subset.within(HELD_OUT), {example.database for example in business}
+    free = [example for example in spider if not held_out(example.database) and example.database not in taken]
     draw = random.Random(SEED)  # a sample, not a secret
-    draw.shuffle(shuffled)
-    drawn: list[dict[str, object]] = []
-    count: Counter[str] = Counter()
-    for example in shuffled:
-        name = example["meta"]["db_id"]
-        if count[name] < OF_A_DATABASE:
-            count[name] += 1
-            drawn.append(example)
+    draw.shuffle(free)
+    drawn = list(first_of_each(free, OF_A_DATABASE))
     chosen = business + drawn
     draw.shuffle(chosen)
-    options.out.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in chosen), encoding="utf-8")
+    write(chosen, options.out)
     print(f"{len(chosen)} examples, {len(drawn)} of them of Spider, in {options.out}")
+
+
+def first_of_each(examples: Iterable[TrainingExample], most: int) -> Iterator[TrainingExample]:
+    """Of the examples on each database the first ones, at most so many."""
+    counts: Counter[str] = Counter()
+    for example in examples:
+        counts[example.database] += 1
+        if counts[example.database] <= most:
+            yield example
+
+
+def write(examples: Iterable[TrainingExample], file: Path) -> None:
+    """Write a set as `sqljury train` reads it."""
+    file.write_text("".join(example.to_line() for example in examples), encoding="utf-8")
 
 
 if __name__ == "__main__":

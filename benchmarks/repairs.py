@@ -8,7 +8,7 @@
 The candidates of a run are taken as they were first written, so that only repairs and the fallback ask the model.
 `fast` has a question's first candidate alone, `default` all of them and votes. With `--model none` only the program
 repairs; `--failed` takes the questions that the run left without an answer. A line a question goes to --out; the same
-command continues. For figures before a change, the same command with the code before it in PYTHONPATH. --report
+command continues. For figures before a change, the same command in a checkout of the commit before it. --report
 prints a column for each file, with --losses every accepted repair that lost a restriction of its query.
 """
 
@@ -35,7 +35,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.stages import repair as repairs
 from sqljury.stages.select.consistency import choose, group
 from sqljury.stages.write import fall_back, run_again
-from sqljury.types import Candidate, Cost, Limits, Question, Task
+from sqljury.types import Candidate, Cost, Limits, Question
 
 RECIPES = ("fast", "default")
 NO_MODEL = "none"
@@ -54,8 +54,8 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         state = run_again(replace(state, candidates=written), context)
         before = context.budget.total()
         began = time.perf_counter()
-        part, ran = pipeline.recipe.fix, state.candidates
-        fixed = [by_program(one, state.task, context, names=part.names, dialect=part.dialect) for one in ran]
+        ran = state.candidates
+        fixed = [repairs.all_by_program(candidate, state.task, context) for candidate in ran]
         state = replace(state, candidates=tuple(chain.from_iterable(fixed)))
         state = repairs.repair(state, context) if asks else state
         none_ran = not any(one.result.ok for one in state.candidates)
@@ -93,16 +93,6 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         "fixes": [[{"by": fix.by, "before": fix.before, "reason": fix.reason} for fix in one.fixes] for one in grouped],
         "chosen": index,
     }
-
-
-def by_program(candidate: Candidate, task: Task, context: Context, **parts: bool) -> list[Candidate]:
-    """All readings of a candidate; the one that there is with code that knew no others, to measure that beside this."""
-    readings = getattr(repairs, "all_by_program", None)
-    return (
-        readings(candidate, task, context, **parts)
-        if readings
-        else [repairs.by_program(candidate, task, context, **parts)]
-    )
 
 
 def charge_writing(context: Context, record: dict[str, Any], parts: set[int]) -> None:

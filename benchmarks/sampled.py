@@ -65,5 +65,5 @@ def sampled(data: Path, entry: dict[str, str], model: LanguageModel, samples: in
         replies = model.complete(messages(task), sampling, samples).completions if samples else ()
         written = [extract_sql(one.text) for one in replies]
         candidates = [Candidate(sql, "direct", result=db.execute(sql, LIMITS)) for sql in written if sql]
-        repaired = [by_program(one, task, context, names=True, dialect=True) for one in candidates]
+        repaired = [by_program(one, task, context) for one in candidates]
         yield Sampled(entry, task, context, group(repaired))

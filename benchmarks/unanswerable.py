@@ -8,7 +8,7 @@ Half of them are asked of another database, which has none of the tables that go
 that gold needs is dropped from a copy of the database, if no other column there has a name like it. ``report`` prints
 the share that is noticed, and that of the questions of ``--split`` which is wrongly said to be so. ``run`` prints what
 the stored candidates of a run of `sqljury bench` add: how often they name what the schema lacks, and which answers
-`--min-confidence` would withhold (of right ones too, once `sqljury eval` has judged the run). No model is asked.
+`--min-confidence` would withhold, and how many of them are right. No model is asked.
 ``wta_1`` is left out: it is 100 times as large as the rest.
 """
 
@@ -26,10 +26,11 @@ from itertools import groupby
 from pathlib import Path
 
 from sqljury import connect, recipes
-from sqljury.bench.stored import fixes_of, question_of
+from sqljury.bench.stored import fixes_of, limits_of, question_of
 from sqljury.datasets.spider import Example, load, sample
-from sqljury.evaluation.run_folder import Record, records
-from sqljury.evaluation.verdicts import VERDICTS
+from sqljury.engines import databases
+from sqljury.evaluation.run_folder import Record, described, records
+from sqljury.evaluation.verdicts import verdicts
 from sqljury.language.alike import likeness, pieces
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
@@ -193,17 +194,17 @@ def of_run(run: Path, data: Path, show: bool) -> None:
                     print(f"  {one['id']} {db_id}: {one['question']} {by_names}")
     for name, count in {**counts, "refused": refusals}.items():
         print(f"{name}: {count} of {len(asked)} ({count / len(asked):.1%})")
-    withheld(run, asked)
+    withheld(run, data, asked)
 
 
-def withheld(run: Path, asked: Sequence[Record]) -> None:
+def withheld(run: Path, data: Path, asked: Sequence[Record]) -> None:
     """Print the share of answers that each ``--min-confidence`` withholds, and how many of them are right."""
-    file = run / VERDICTS
-    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines()) if file.exists() else ()
-    right = {(line["id"], sql) for line in lines for sql, tried in line["queries"].items() if tried["right"]}
+    settings = described(run)
+    with databases.of_run(settings, data, run) as opened:
+        judged = verdicts(asked, run, opened, limits_of(run, settings))
     for least in LEAST:
-        below = [one for one in asked if not one["sql"] or one["confidence"] < least]
-        lost = sum((one["id"], one["sql"]) in right for one in below)
+        below = [place for place, answer in enumerate(asked) if not answer["sql"] or answer["confidence"] < least]
+        lost = sum(not judged[place].fault and judged[place].tried(asked[place]["sql"]).right for place in below)
         share = f"{len(below)} of {len(asked)} ({len(below) / len(asked):.1%})"
         print(f"withheld below {least:.0%}: {share}, right of these {lost} ({lost / len(asked):.1%} of all)")
 

@@ -10,12 +10,13 @@ of more than ``LONGEST`` characters are left out: a small model copies their for
 from __future__ import annotations
 
 import argparse
-import json
 import random
-from collections import defaultdict
 from pathlib import Path
 
+from policy_set import first_of_each, write
+
 from sqljury.datasets.spider import load
+from sqljury.train.examples import read
 
 LONGEST = 220
 OF_A_DATABASE = 12
@@ -30,16 +31,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of benchmarks/gate.py")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    gold, own = (file.read_text(encoding="utf-8").splitlines() for file in (options.gold, options.own))
-    length = {(one.db_id, one.question.text): len(one.gold_sql) for one in load(options.data, "dev")}
-    metas = (json.loads(line)["meta"] for line in gold)
-    short = [line for line, meta in zip(gold, metas, strict=True) if length[meta["db_id"], meta["question"]] <= LONGEST]
+    gold, own = read(options.gold), read(options.own)
+    length = {(asked.db_id, asked.question.text): len(asked.gold_sql) for asked in load(options.data, "dev")}
+    short = [example for example in gold if length[example.database, example.question] <= LONGEST]
     random.Random(SEED).shuffle(own)  # a sample, not a secret
-    by_database: defaultdict[str, list[str]] = defaultdict(list)
-    for line in own:
-        by_database[json.loads(line)["meta"]["db_id"]].append(line)
-    drawn = [line for name in sorted(by_database) for line in by_database[name][:OF_A_DATABASE]]
-    options.out.write_text("".join(f"{line}\n" for line in (*short, *drawn)), encoding="utf-8")
+    drawn = sorted(first_of_each(own, OF_A_DATABASE), key=lambda example: example.database)
+    write([*short, *drawn], options.out)
     print(f"{len(short)} gold queries of {len(gold)} and {len(drawn)} of the model's own in {options.out}")
 
 

@@ -259,7 +259,7 @@ class Session(Closing):
         now = content(self.database)
         schema, _ = known(self.database, NO_NOTES, progress, self._cancel, now)
         self.pipeline.indexes.of(schema)
-        if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
+        if recipe.schema.looks_up or recipe.fix.values:
             value_index(self.database, lambda: schema, progress, self._cancel, now)
         return schema
 

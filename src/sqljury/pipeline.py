@@ -41,8 +41,7 @@ def compiled(recipe: Recipe, *, stored: bool = False, given: bool = False, last:
     Where the state brings ``stored`` candidates, they are run, and none is written or repaired. ``given`` ones, of
     other systems, are run and repaired; the recipe's ``opinion`` on them is written where they disagree.
     """
-    searched = recipe.schema.values > 0 or (recipe.schema.nearest and recipe.schema.examples > 0)
-    by_model = searched and recipe.schema.keywords == "model"
+    by_model = recipe.schema.looks_up and recipe.schema.keywords == "model"
     writing: tuple[Stage, ...] = (
         *([Stage("link", link.narrow)] if recipe.link.kind else []),
         Stage("write", write.write),

@@ -50,6 +50,11 @@ class SchemaPart:
     nearest: bool = False
     tokens: Annotated[int, Interval(ge=0, le=100_000)] = 0
 
+    @property
+    def looks_up(self) -> bool:
+        """Whether words of the question are looked up among the values of the database."""
+        return self.values > 0 or (self.nearest and self.examples > 0)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkPart:

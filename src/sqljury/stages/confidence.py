@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 
 from sqljury.errors import InputError
 from sqljury.stages import doubt
+from sqljury.stages.select import PROBABILITIES
 from sqljury.stages.select.features import LEAST_LOGPROB, Described, described
 from sqljury.stages.weights import Format, in_measure
 from sqljury.types import Candidate, Choice, Task
@@ -46,8 +47,6 @@ SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
 Those of ``question`` say how hard it is: how many of its words the database has no name for, and how many tables and
 SELECTs its query needs.
 """
-_PROBABILITIES: Final = frozenset({"light", "critic", "critic-independent"})
-"""Selectors whose scores are probabilities."""
 _MOST_LACKING: Final = 3.0
 """More words that the database has no name for say nothing more."""
 OPTIONAL: Final = ("votes", "log-probabilities", "tests", "judge")
@@ -114,7 +113,7 @@ def figures(
 
 def _is_judged(choice: Choice) -> bool:
     """Whether a judge compared groups and its scores are probabilities, not votes, places or counts of tests."""
-    return choice.selector in _PROBABILITIES and len(choice.scores) > 1 and max(choice.scores) <= 1
+    return choice.selector in PROBABILITIES and len(choice.scores) > 1 and max(choice.scores) <= 1
 
 
 def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:

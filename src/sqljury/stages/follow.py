@@ -30,7 +30,7 @@ def standalone(question: str, earlier: Sequence[str], context: Context) -> str:
     The model is asked only for a question that has the marks of a follow-up, and what is not a question in its reply is
     not taken. Raises what the model raises.
     """
-    if question in ("", *earlier[-1:]) or not earlier or not points_back(question):
+    if not earlier or question == earlier[-1] or not points_back(question):
         return question
     context.emit("reading the follow-up")
     shown = "\n".join(remark(text, _CHARS) for text in earlier[-EARLIER:])

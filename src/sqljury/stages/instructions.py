@@ -101,7 +101,6 @@ class _Wanted:
         fix = Fix(candidate.sql, remark("; ".join(self.unmet(candidate)), _CHARS), by)
         fixed = replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
         if not result.ok:
-            part = context.recipe.fix
-            fixed = by_program(fixed, self._task, context, names=part.names, dialect=part.dialect)
+            fixed = by_program(fixed, self._task, context)
         usable = fixed.result.ok and (fixed.result.rows or not candidate.result.rows)
         return fixed if usable and len(self.unmet(fixed)) < len(self.unmet(candidate)) else candidate

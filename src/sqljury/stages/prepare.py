@@ -137,7 +137,7 @@ class Preparation:
         if keywords is None:
             keywords = by_rules(_searched(question))
         hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
-        searched = keywords and (hinted or beside_columns) and shows != "schema"
+        searched = keywords and self.part.looks_up and shows != "schema"
         index = value_index(db, lambda: whole, progress, cancel, now) if searched else None
         tables = now.get("table names", lambda: {frozenset(words(table.name)) for table in whole.tables})
         values = meant(index, keywords, hinted, tables) if index is not None and hinted else []

@@ -238,8 +238,7 @@ def _revised(
         return None
     result = context.execute(sql)
     rewritten = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
-    part = context.recipe.fix
-    return repair.by_program(rewritten, task, context, names=part.names, dialect=part.dialect)
+    return repair.by_program(rewritten, task, context)
 
 
 def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate:

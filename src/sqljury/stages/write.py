@@ -129,7 +129,6 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
     parts = [(number, part) for number, part in numbered if part.fallback == fallback and not part.given]
     total, stop, budget = sum(part.samples for _, part in parts), context.recipe.stop, context.recipe.budget
     before, more = state.candidates, list[Candidate]()
-    waiting = dict(parts)
 
     def execute(candidate: Candidate, stop: threading.Event) -> list[Candidate]:
         ran = _execute(candidate, state.task, replace(context, cancel=stop))
@@ -143,18 +142,22 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
             break
         if budget.agree and agreed(more, 1.0, budget.agree):
             break
-        if is_hopeless((*before, *more), state.task, context.least):
+        so_far = (*before, *more)
+        if is_hopeless(so_far, state.task, context.least):
             break
-        waiting.pop(number)
-        asked = _of_tables(number, state.task, _drafts((*before, *more)), context.recipe.generate)
-        part = pace.cut(number, {number: asked, **waiting}, (*before, *more), context) if asked else None
+        drafts = [one.sql for one in sorted(so_far, key=lambda one: not one.result.ok) if one.sql]
+        asked = _of_tables(number, state.task, drafts, context.recipe.generate)
+        if asked is None:
+            continue
+        waiting = {later: part for later, part in parts if later > number}
+        part = pace.cut(number, {number: asked, **waiting}, so_far, context)
         if part is None:
             continue
         context.emit("writing queries", len(more), total)
         try:
-            written = _ask(number, part, state, (*before, *more), context)
+            written = _ask(number, part, state.task, drafts, context)
         except ContextLengthError:
-            if not more and not before:
+            if not so_far:
                 raise
             continue
         context.emit("running the queries", len(more), total)
@@ -175,23 +178,20 @@ def _is_sure(candidates: Sequence[Candidate], task: Task, context: Context) -> b
     return rated(grouped, choice, task, context).probability >= wanted
 
 
-def _ask(
-    number: int, part: GeneratePart, state: State, before: Sequence[Candidate], context: Context
-) -> list[Candidate]:
-    """What one part of the recipe writes, not yet run."""
+def _ask(number: int, part: GeneratePart, task: Task, drafts: Sequence[str], context: Context) -> list[Candidate]:
+    """What one part of the recipe writes after these drafts, not yet run."""
     context = context.of(part.model)
-    drafts = _drafts(before)
     [step] = context.recipe.steps([number])
     with context.step(step):
         if not part.reorder:
-            return _completed(number, part, state.task, drafts, context)
+            return _completed(number, part, task, drafts, context)
         written: list[Candidate] = []
         for sample in range(part.samples):
             if written and context.exhausted():
                 break
             seed = derive_seed(context.seed, "order", number, sample)
             own = replace(part, samples=1, order=1 + seed % ORDERS)
-            written += _completed(number, own, state.task, drafts, context, sample)
+            written += _completed(number, own, task, drafts, context, sample)
     return written
 
 
@@ -222,11 +222,6 @@ def _completed(
     ]
 
 
-def _drafts(candidates: Sequence[Candidate]) -> list[str]:
-    """The queries of these candidates, those that run first."""
-    return [one.sql for one in sorted(candidates, key=lambda one: not one.result.ok) if one.sql]
-
-
 def _of_tables(number: int, task: Task, drafts: Sequence[str], parts: Sequence[GeneratePart]) -> GeneratePart | None:
     """The part of this number as it is asked after these drafts; None if it is not.
 
@@ -237,9 +232,8 @@ def _of_tables(number: int, task: Task, drafts: Sequence[str], parts: Sequence[G
     if not part.tables or 0 < len(_read(task, drafts)) < len(task.shown.tables):
         return part
     whole = replace(part, tables="")
-    earlier = (other for other in parts[:number] if not other.given)
-    alike = (replace(one, tables="", samples=part.samples, max_tokens=part.max_tokens) for one in earlier)
-    repeats = not part.temperature and not part.fallback and whole in alike
+    earlier = (replace(other, tables="", samples=part.samples, max_tokens=part.max_tokens) for other in parts[:number])
+    repeats = not part.temperature and not part.fallback and whole in earlier
     return None if repeats else whole
 
 
@@ -258,8 +252,7 @@ def _read(task: Task, drafts: Sequence[str]) -> set[str]:
 
 def _execute(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
     """The candidate run, and repaired if need be; where its names can be read in several ways, one for each."""
-    part = context.recipe.fix
-    return all_by_program(_run(candidate, context), task, context, names=part.names, dialect=part.dialect)
+    return all_by_program(_run(candidate, context), task, context)
 
 
 def _run(candidate: Candidate, context: Context) -> Candidate:

@@ -236,7 +236,7 @@ def test_as_written_and_as_meant(
     assert [fix.by for fix in meant.fixes] == ["meaning"] * len(meant.fixes)
     assert changed == bool(meant.fixes) == (before != after)
     assert as_meant(meant, task, context) == meant
-    assert cells(by_program(candidate, task, context, names=True, dialect=True)) == after
+    assert cells(by_program(candidate, task, context)) == after
     off = replace(context, recipe=replace(PLAIN, fix=replace(PLAIN.fix, meaning=False)))
     assert as_meant(candidate, task, off) is candidate
 
@@ -246,11 +246,11 @@ def test_the_clock_in_the_words_of_sqlite(engine: str, database: Databases) -> N
     sql = "SELECT id FROM visit WHERE seen >= DATE('now', '-30 days')"
     candidate, task, context = repairable(database(engine), "visits of the last 30 days", sql)
     assert not candidate.result.ok
-    repaired = by_program(candidate, task, context, names=True, dialect=True)
+    repaired = by_program(candidate, task, context)
     assert cells(repaired) == [1.0], repaired.sql
     year = "SELECT id FROM visit WHERE STRFTIME('%Y', seen) = STRFTIME('%Y', 'now')"
     candidate, task, context = repairable(database(engine), "visits of this year", year)
-    repaired = by_program(candidate, task, context, names=True, dialect=True)
+    repaired = by_program(candidate, task, context)
     assert cells(repaired) == [1.0], repaired.sql
 
 

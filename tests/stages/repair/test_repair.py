@@ -163,7 +163,7 @@ def test_a_query_ends_with_the_time_of_its_step(db: Database) -> None:
     with context.step("fix", 0):
         task = Task(Question("?"), introspect(db), "")
         sql = "SELECT attends FROM student WHERE COUNT(*) > 1 GROUP BY attends"
-        by_program(Candidate(sql, "direct", result=db.execute(sql)), task, context, names=True, dialect=True)
+        by_program(Candidate(sql, "direct", result=db.execute(sql)), task, context)
     assert limits
     assert all(seconds <= 2 for seconds in limits)
     assert Budget().left == float("inf")

@@ -175,23 +175,22 @@ def needs_fixing(candidate: Candidate) -> bool:
     return not candidate.sql or not candidate.result.rows
 
 
-def by_program(candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool) -> Candidate:
-    """What can be repaired without the model.
+def by_program(candidate: Candidate, task: Task, context: Context) -> Candidate:
+    """What can be repaired without the model, as far as the recipe has it.
 
     Names and other dialects' words of a query that failed, values, and what its engine takes otherwise than meant.
     """
-    return all_by_program(candidate, task, context, names=names, dialect=dialect)[0]
+    return all_by_program(candidate, task, context)[0]
 
 
-def all_by_program(
-    candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool
-) -> list[Candidate]:
+def all_by_program(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
     """What ``by_program`` gives, and after it the other readings of the query's names that run."""
-    bound = readings(candidate, task, context) if names else [candidate]
+    part = context.recipe.fix
+    bound = readings(candidate, task, context) if part.names else [candidate]
     bound[0] = meant_to_run(bound[0], task, context)
-    if dialect:
-        bound[0] = conforming(bound[0], task, context, names=names)
-        bound[0] = translate(bound[0], task, context, names=names)
+    if part.dialect:
+        bound[0] = conforming(bound[0], task, context, names=part.names)
+        bound[0] = translate(bound[0], task, context, names=part.names)
     explained = (apply_rules(reading, task, context, BEFORE_VALUES) for reading in bound)
     running = (put_values(reading, task, context) for reading in explained)
     return [as_meant(reading, task, context) if reading.result.ok else reading for reading in running]
@@ -283,7 +282,7 @@ def ask_again(
     a value or a join is shown to be its cause, once for each cause. A repeated error, or a query in ``tried``, to which
     causes and queries are added, ends the attempts: decoding is greedy, and the reply would be the same.
     """
-    best, latest, part = candidate, candidate, context.recipe.fix
+    best = latest = candidate
     lacking: set[str] = set()
     lost: tuple[str, ...] = ()
     for attempt in range(attempts):
@@ -302,8 +301,7 @@ def ask_again(
             break
         before = latest.result.error
         result = context.execute(sql)
-        rewritten = _fixed(latest, sql, result, "model")
-        latest = by_program(rewritten, task, context, names=part.names, dialect=part.dialect)
+        latest = by_program(_fixed(latest, sql, result, "model"), task, context)
         lost = _lost(candidate, latest.sql, task, lacking) if latest.result.ok else ()
         if latest.result.rows and not lost:
             return latest

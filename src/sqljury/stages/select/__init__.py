@@ -40,6 +40,9 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
 TESTING = frozenset({"rerank", "rerank-votes"})
 """Selectors that choose by tests, and need a recipe with tests."""
 
+PROBABILITIES = frozenset({"critic", "critic-independent", "light"})
+"""Selectors whose scores are probabilities."""
+
 WITHOUT_MODEL = frozenset({VOTES, "first", "light", "random"})
 """Selectors that ask no model, ``light`` if its weights are without tests and a judge's scores."""
 
@@ -50,12 +53,10 @@ def selector(part: SelectPart) -> Selector:
     Such a choice names the reason in ``note``. A light judge that asks for no tests and scores needs no budget. Raises
     ``InputError`` for a file that does not hold weights, or whose weights need scores that this part does not give.
     """
-    free = part.selector == VOTES
     if part.selector == "light":
-        chosen = light(part.groups, part.weights, part.schema)
-        free = not read(part.weights).asks
+        chosen, free = light(part.groups, part.weights, part.schema), not read(part.weights).asks
     else:
-        chosen = SELECTORS[part.selector](part.groups)
+        chosen, free = SELECTORS[part.selector](part.groups), part.selector == VOTES
     if free:
         return chosen
 
@@ -80,4 +81,4 @@ def choose(state: State, context: Context) -> State:
     return replace(state, choice=choice)
 
 
-__all__ = ["SELECTORS", "TESTING", "VOTES", "WITHOUT_MODEL", "choose", "selector"]
+__all__ = ["PROBABILITIES", "SELECTORS", "TESTING", "VOTES", "WITHOUT_MODEL", "choose", "selector"]
