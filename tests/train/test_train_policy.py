@@ -16,12 +16,11 @@ from sqljury.errors import DatasetError
 from sqljury.train import card, policy
 from sqljury.train.examples import Encoded
 from sqljury.train.policy import Group
-from sqljury.train.settings import Settings
+from sqljury.train.settings import SamplingOptions, Settings
 from sqljury.train.tree import Forest
 
 if TYPE_CHECKING:
     from sqljury.train.policy_loop import PolicyLoop
-    from sqljury.train.sampling import SamplingOptions
 
 pytestmark = pytest.mark.train
 
@@ -48,8 +47,6 @@ SETTINGS = Settings(
 
 
 def options(**given: Any) -> SamplingOptions:
-    from sqljury.train.sampling import SamplingOptions
-
     return SamplingOptions(**{"samples": 8, "temperature": 1.0, "tokens": 4, **given})
 
 

@@ -181,9 +181,10 @@ def _runs(pid: int) -> bool:
 
 
 WAITING = """
-import sys, time
+import signal, sys, time
 from sqljury.train.rewards import RewardProcesses, GoldQuery
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     processes = RewardProcesses(1)
     try:
         gold = GoldQuery(sys.argv[1], "SELECT name FROM pet")

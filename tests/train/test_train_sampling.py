@@ -46,7 +46,8 @@ def sampled(
     model: TreeModel, asked: list[list[int]], end: int = END, *, free: float = PLENTY, seed: int = 0, **options: Any
 ) -> list[list[list[int]]]:
     """Answers; without ``options`` one to each prompt, of the likeliest tokens."""
-    from sqljury.train.sampling import SamplingOptions, sample
+    from sqljury.train.sampling import sample
+    from sqljury.train.settings import SamplingOptions
 
     given = SamplingOptions(**{"samples": 1, "temperature": 0.0, "tokens": TOKENS, **options})
     return sample(model, asked, given, end, free, seed)

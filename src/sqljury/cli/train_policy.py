@@ -30,8 +30,7 @@ from sqljury.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from sqljury.train.sampling import SamplingOptions
-    from sqljury.train.settings import Settings
+    from sqljury.train.settings import SamplingOptions, Settings
 
 DatabaseFolders = Annotated[
     list[Path],
@@ -76,7 +75,7 @@ class PolicyOptions:
 
     def settings(self) -> tuple[Settings, SamplingOptions]:
         """The settings of the training and of its sampling; raises ``InputError`` for a size of memory that is none."""
-        from sqljury.train.sampling import SamplingOptions
+        from sqljury.train.settings import SamplingOptions
 
         given = asdict(self)
         sampled = SamplingOptions(given.pop("samples"), given.pop("temperature"), given.pop("answer_tokens"))

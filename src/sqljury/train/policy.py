@@ -20,13 +20,12 @@ from sqljury.resources import locked_folder
 from sqljury.train import examples, gguf_base, lora
 from sqljury.train.examples import Encoded, TrainingExample
 from sqljury.train.rewards import GoldQuery, RewardProcesses
-from sqljury.train.settings import Settings
+from sqljury.train.settings import SamplingOptions, Settings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from sqljury.train.loop import Note
-    from sqljury.train.sampling import SamplingOptions
     from sqljury.train.tree_model import TreeModel
 
 SEQUENCE_TOKENS: Final = 4096

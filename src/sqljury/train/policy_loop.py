@@ -18,8 +18,7 @@ from sqljury.train import sampling
 from sqljury.train.loop import Learned, Loop, Measured, Note, Progress, Sets
 from sqljury.train.policy import Group, PolicyQuestion
 from sqljury.train.rewards import RIGHT, RewardProcesses
-from sqljury.train.sampling import SamplingOptions
-from sqljury.train.settings import Settings
+from sqljury.train.settings import SamplingOptions, Settings
 from sqljury.train.tree import Forest
 from sqljury.train.tree_model import TreeModel
 

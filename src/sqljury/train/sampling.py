@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
 from sqljury.train.cache import Cache
+from sqljury.train.settings import SamplingOptions
 from sqljury.train.tree_model import TreeModel
 
 READ_TOKENS: Final = 32_768
@@ -19,15 +19,6 @@ FEWER: Final = 0.7
 
 Answer = list[int]
 """Tokens, with the one that ends an answer if it was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingOptions:
-    """``samples`` answers to a prompt, of at most ``tokens`` tokens; at temperature 0 the likeliest token each time."""
-
-    samples: int = 8
-    temperature: float = 1.0
-    tokens: int = 160
 
 
 def sample(

@@ -69,6 +69,18 @@ class Settings:
     seed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """How a policy's answers are drawn: ``samples`` for each prompt, of at most ``tokens`` tokens each.
+
+    At temperature 0 each token is the likeliest.
+    """
+
+    samples: int = 8
+    temperature: float = 1.0
+    tokens: int = 160
+
+
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "chase": {"lora_r": 16, "epochs": 10.0, "max_examples": 3800},
     "msc": {"lora_r": 32, "lora_alpha": 128, "lora_dropout": 0.05, "batch_size": 12},
