@@ -24,26 +24,19 @@ def answer_all(
     out: Path,
     settled: Record,
     cancel: threading.Event,
+    ledger: Ledger | None = None,
 ) -> None:
-    """Answer what the folder has no answer to; raises what ``bench.run.run`` raises."""
-    from sqljury.bench import run
+    """Answer what the folder has no answer to, with ``pipeline.questions`` in flight at once.
 
-    run.run(examples, pipeline, out, settled, _said(examples, out), cancel)
+    Raises what ``bench.run.run`` raises, and with several in flight what ``bench.workers.run_here`` raises.
+    """
+    from sqljury.bench import run, workers
 
-
-def answer_together(
-    batch: int,
-    examples: Sequence[Example],
-    pipeline: Pipeline,
-    out: Path,
-    settled: Record,
-    cancel: threading.Event,
-    ledger: Ledger | None,
-) -> None:
-    """The same with ``batch`` questions in flight at once; raises what ``bench.workers.run_here`` raises."""
-    from sqljury.bench import workers
-
-    workers.run_here(examples, pipeline, out, settled, batch, _said(examples, out), cancel, ledger)
+    said, together = _said(examples, out), pipeline.questions
+    if together == 1:
+        run.run(examples, pipeline, out, settled, said, cancel)
+    else:
+        workers.run_here(examples, pipeline, out, settled, together, said, cancel, ledger)
 
 
 def answer_on(

@@ -20,7 +20,7 @@ from sqljury.cli.analyze import (
     Wanted,
     print_analyses,
 )
-from sqljury.cli.answering import answer_all, answer_together
+from sqljury.cli.answering import answer_all
 from sqljury.cli.engines import EngineName, EngineOption, ServerOption, StripKeys, comparable
 from sqljury.cli.groups import DrawOptions, grouped
 from sqljury.cli.options import (
@@ -116,10 +116,7 @@ def spider(
             pipeline = replace(pipeline, allowance=allowed, pool=pool, questions=batch)
             for sampled, folder in folders.items():
                 settled = run.settings(pipeline, name, sampled) | {"cache": cache}
-                if batch == 1:
-                    answer_all(examples, pipeline, folder, settled, cancel)
-                else:
-                    answer_together(batch, examples, pipeline, folder, settled, cancel, None)
+                answer_all(examples, pipeline, folder, settled, cancel)
     if analyze:
         print_analyses(out, data, analyses)
     elif seeds:

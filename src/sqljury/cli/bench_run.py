@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.answering import answer_all, answer_on, answer_together
+from sqljury.cli.answering import answer_all, answer_on
 from sqljury.cli.groups import DrawOptions, LimitOptions, grouped
 from sqljury.cli.options import (
     AdapterOption,
@@ -132,10 +132,8 @@ def run(
     settled = bench.settings(pipeline, settings, draw.seed) | {"cache": cache}
     with interruptible(bench.STOPPED) as cancel:
         in_worker = partial(pipeline_of, opened_by())  # questions in flight are finished: no ledger refuses a call
-        if cluster is None and batch == 1:
-            answer_all(drawn, pipeline, out, settled, cancel)
-        elif cluster is None:
-            answer_together(batch, drawn, in_worker(), out, settled, cancel, counter)
+        if cluster is None:
+            answer_all(drawn, pipeline if batch == 1 else in_worker(), out, settled, cancel, counter)
         else:
             answer_on(cluster, workers, batch, drawn, in_worker, out, settled, counter)
     terminal.note(

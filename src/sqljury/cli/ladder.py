@@ -15,6 +15,7 @@ from sqljury.cli.analyze import Processes
 from sqljury.cli.answering import answer_all
 from sqljury.cli.options import (
     AdapterOption,
+    BatchOption,
     CacheOption,
     DrawSeed,
     ModelOption,
@@ -54,6 +55,7 @@ def ladder(
     adapter: AdapterOption = None,
     timeout: TimeoutOption = 30.0,
     cache: CacheOption = False,
+    batch: BatchOption = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="A JSON file to which the ladder is written too.")
     ] = None,
@@ -81,10 +83,11 @@ def ladder(
             table_file(json_file, JSON_BEGINS, (data, *(out / folder for folder in both._fields)))
         )  # before the long work
         cancel = stack.enter_context(interruptible())
-        opened = opening(model, adapter, cache=cache)
+        opened = opening(model, adapter, cache=cache, together=batch)
         writer = opened()
         for folder, own in both._asdict().items():
-            pipeline = Pipeline(own, writer, Limits(seconds=timeout), models=by_names(own.models, writer, opened))
+            others = by_names(own.models, writer, opened)
+            pipeline = Pipeline(own, writer, Limits(seconds=timeout), models=others, questions=batch)
             settled = run.settings(pipeline, name, seed) | {"cache": cache}
             answer_all(examples, pipeline, out / folder, settled, cancel)
 

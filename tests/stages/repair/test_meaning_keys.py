@@ -112,6 +112,10 @@ def test_a_text_of_the_table_that_explains_the_codes(club: Path) -> None:
     assert reason == "the column has codes, which another table explains"
     others = "SELECT full_name FROM members WHERE status <> 'cancelled'"
     assert answered(club, "Who has not cancelled?", others)[1] == (("Ada",), ("Eva",), ("Gro",))
+    among_kept = f"{others} AND full_name <> 'Bo'"  # the same rows, until someone else cancels
+    changed, rows, _ = answered(club, "Who apart from Bo has not cancelled?", among_kept)
+    assert "meaning = 'Cancelled'" in changed
+    assert rows == (("Ada",), ("Eva",), ("Gro",))
     several = "SELECT full_name FROM members WHERE status IN ('active', 'cancelled')"
     assert answered(club, "Who is active or has cancelled?", several)[1] == (("Ada",), ("Bo",), ("Eva",))
 

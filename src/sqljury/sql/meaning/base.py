@@ -64,15 +64,16 @@ class Asked:
 class Change(NamedTuple):
     """Why a rule rewrote a query, in the words of a remark.
 
-    Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. With ``may_empty`` the
-    rewritten query replaces one that finds rows even if it finds none. A rule that does not rewrite in place gives the
-    whole ``query``. ``without`` names kinds of restrictions, as ``translate.restrictions`` does, of which the
-    rewritten query may have fewer.
+    Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. The rewritten query replaces
+    one that finds rows with ``may_empty`` even if it finds none, and with ``may_equal`` even if it finds the same rows.
+    A rule that does not rewrite in place gives the whole ``query``. ``without`` names kinds of restrictions, as
+    ``translate.restrictions`` does, of which the rewritten query may have fewer.
     """
 
     reason: str
     sure: bool = True
     may_empty: bool = False
+    may_equal: bool = False
     query: exp.Query | None = None
     without: tuple[str, ...] = ()
 

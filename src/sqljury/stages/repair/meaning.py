@@ -25,7 +25,7 @@ from sqljury.stages.repair.hints import SEEK_SECONDS
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 if TYPE_CHECKING:
-    from sqljury.sql.meaning.base import Rule
+    from sqljury.sql.meaning.base import Change, Rule
 
 READ_ROWS: Final = 1000
 """First rows of a table, in storage order, in which the values of a column are looked at."""
@@ -59,7 +59,7 @@ def apply_rules(candidate: Candidate, task: Task, context: Context, rules: Seque
         if written is None or not written.change.sure:
             continue
         result = data.run(written.sql, candidate.result.seconds)
-        if _differs(candidate.result, result) and (result.rows or written.change.may_empty):
+        if result.ok and _replaces(candidate.result, result, written.change):
             candidate = _rewritten(candidate, written.sql, result, written.change.reason)
             query = Rewriter(candidate.sql, asked)
     return candidate
@@ -107,8 +107,10 @@ def _day(candidate: Candidate, schema: Schema, data: Content) -> Iterator[str]:
             yield f"the query counts from today, {plain(str(rows[0][0]), 10)} by the clock of the database"
 
 
-def _differs(before: Result, after: Result) -> bool:
-    return after.ok and not same(before, after, VOTES, ordered=True)
+def _replaces(before: Result, after: Result, change: Change) -> bool:
+    if same(before, after, VOTES, ordered=True):
+        return change.may_equal
+    return bool(after.rows) or change.may_empty
 
 
 def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> Candidate:
