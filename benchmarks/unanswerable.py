@@ -20,7 +20,7 @@ import random
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -180,7 +180,7 @@ def of_run(run: Path, data: Path, show: bool) -> None:
     preparation = Preparation(recipes.load("default").schema)
     asked = sorted(records(run), key=lambda one: one["db_id"])
     counts = dict.fromkeys(("refused for missing words", "first candidate invents", "refused for what most invent"), 0)
-    refusals = 0
+    refusals = set[str]()
     for db_id, own in groupby(asked, key=lambda one: one["db_id"]):
         with connect(data / "database" / db_id / f"{db_id}.sqlite") as db:
             for one in own:
@@ -189,24 +189,29 @@ def of_run(run: Path, data: Path, show: bool) -> None:
                 by_words, by_names = refused(missing(task), task), invented(candidates, task)
                 for name, found in zip(counts, (by_words, invented(candidates[:1], task), by_names), strict=True):
                     counts[name] += bool(found)
-                refusals += bool(by_words or by_names)
+                if by_words or by_names:
+                    refusals.add(one["id"])
                 if show and by_names:
                     print(f"  {one['id']} {db_id}: {one['question']} {by_names}")
-    for name, count in {**counts, "refused": refusals}.items():
+    for name, count in {**counts, "refused": len(refusals)}.items():
         print(f"{name}: {count} of {len(asked)} ({count / len(asked):.1%})")
-    withheld(run, data, asked)
+    withheld(run, data, asked, refusals)
 
 
-def withheld(run: Path, data: Path, asked: Sequence[Record]) -> None:
-    """Print the share of answers that each ``--min-confidence`` withholds, and how many of them are right."""
+def withheld(run: Path, data: Path, asked: Sequence[Record], refusals: Collection[str]) -> None:
+    """Print the share of questions that are refused or withheld by ``--min-confidence``, and how many were right."""
     settings = described(run)
     with databases.of_run(settings, data, run) as opened:
         judged = verdicts(asked, run, opened, limits_of(run, settings))
     for least in LEAST:
-        below = [place for place, answer in enumerate(asked) if not answer["sql"] or answer["confidence"] < least]
+        below = [
+            place
+            for place, answer in enumerate(asked)
+            if answer["id"] in refusals or not answer["sql"] or answer["confidence"] < least
+        ]
         lost = sum(not judged[place].fault and judged[place].tried(asked[place]["sql"]).right for place in below)
         share = f"{len(below)} of {len(asked)} ({len(below) / len(asked):.1%})"
-        print(f"withheld below {least:.0%}: {share}, right of these {lost} ({lost / len(asked):.1%} of all)")
+        print(f"refused or below {least:.0%}: {share}, right of these {lost} ({lost / len(asked):.1%} of all)")
 
 
 def false_alarms(data: Path, split: str, limit: int | None, seed: int, show: bool) -> None:

@@ -433,7 +433,8 @@ class TestInvented:
     def test_most_candidates_must_invent_it(self) -> None:
         asked, bad, good = "What is the salary of singers?", "SELECT salary FROM singer", "SELECT fee_cents FROM singer"
         assert self.invented(asked, bad, good) == ["salary"]
-        assert self.invented(asked, bad, good, good) == []
+        assert self.invented(asked, bad, *[good] * 4) == ["salary"]
+        assert self.invented(asked, bad, *[good] * 5) == []
         assert self.invented(asked) == []
 
     def test_what_a_repair_changed_counts_as_written(self) -> None:
