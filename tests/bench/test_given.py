@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from sqljury.bench import choices, export, given, stored
 from sqljury.bench.run import Controls
 from sqljury.datasets.candidates import MOST_BYTES
 from sqljury.engines.databases import of_run
-from sqljury.errors import CancelledError, ContextLengthError, DatasetError, InputError, RecipeError
+from sqljury.errors import CancelledError, ContextLengthError, DatabaseError, DatasetError, InputError, RecipeError
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import NoModel
@@ -150,6 +151,7 @@ def test_a_database_that_is_not_there_is_named_once(files: list[Path], data: Pat
     entries = json.loads((data / "dev.json").read_text())
     for entry in entries[1:3]:
         entry["db_id"] = "gone"
+        entry["evidence"] = None
     (tmp_path / "asked.json").write_text(json.dumps(entries))
     sources = given.read(files, tmp_path / "asked.json", data / "database")
     [fault] = [one for one in sources.faults if "gone" in one]
@@ -159,7 +161,7 @@ def test_a_database_that_is_not_there_is_named_once(files: list[Path], data: Pat
 def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no such folder"):
         given.read(files, data / "dev.json", tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="there is no database 'pets'"):
+    with pytest.raises(DatabaseError, match=r"there is no database 'pets' .*; give the folder of <db_id>"):
         given.read(files, data / "dev.json", tmp_path)
     with pytest.raises(InputError, match="0 prediction files"):
         read([], data)
@@ -175,6 +177,15 @@ def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: 
     ):
         with pytest.raises(InputError, match=message):
             given.check_out(out, sources, tmp_path / "run")
+    own = tmp_path / "own.toml"
+    own.write_text("")
+    with pytest.raises(InputError, match="is an input"):
+        given.check_out(own, sources, also=[str(own), ""])
+    with pytest.raises(InputError, match="name another --run"):
+        given.check_out(tmp_path / "x.txt", sources, data / "database" / "run")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is not a regular file"):
+        given.check_out(tmp_path / "pipe", sources)
 
 
 def test_without_a_model_nothing_asks_one(files: list[Path], data: Path) -> None:

@@ -114,6 +114,10 @@ def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
     assert (code, answer["sql"]) == (0, "SELECT name -- which\nFROM animal")
     assert [len(one["fixes"]) for one in answer["candidates"]] == [0, 0, 1]
     assert [one["generator"] for one in answer["candidates"]] == ["a", "b", "c"]
+    (tmp_path / "a.sql").write_text("DELETE FROM animal")
+    code, out, error = run(start, *common, "--sql", tmp_path / "a.sql", "--model", "none", "--explain")
+    assert (code, out) == (7, "")
+    assert "Candidates" in error
 
 
 @pytest.mark.parametrize("more", [{"selector": "tournament"}, {"recipe": "tssql"}])

@@ -69,6 +69,7 @@ def test_gold_lines_and_where_they_stand(tmp_path: Path) -> None:
         ("SELECT 1\tpets\nSELECT 2\n", r"gold\.txt, line 2: is not a query, a tab and a database"),
         ("\tpets\n", r"gold\.txt, line 1: is not a query"),
         ("SELECT 1\tpets\nSELECT '\udcff'\tpets\n", r"gold\.txt, line 2: is not UTF-8"),
+        ("SELECT 1\tpets\nS\0E\0L\0", r"gold\.txt, line 2: is not UTF-8"),
     ],
 )
 def test_gold_lines_that_do_not_hold_together(tmp_path: Path, content: str, message: str) -> None:

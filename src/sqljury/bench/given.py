@@ -144,8 +144,8 @@ def read(
 
     ``format`` is one of ``samples.FORMATS``. A question's queries in one file share one vote, unless all ``votes`` are
     the ``queries``'. ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. A file that is not
-    for these questions is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file, or no database,
-    can be used; see ``candidates.load``.
+    for these questions is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file can be used, see
+    ``candidates.load``, and ``DatabaseError`` where no database can.
     """
     if not 1 <= len(predictions) <= MOST_SYSTEMS:
         raise InputError(f"{len(predictions)} prediction files are given; name from 1 to {MOST_SYSTEMS}")
@@ -158,7 +158,7 @@ def read(
     known = _Databases.of(examples, {} if keys is None else read_tables(keys))
     missing = [f"{asked}, {_asking(examples, name)}: {why}" for name, why in known.unusable.items()]
     if not known.tables:
-        raise DatasetError(f"{missing[0]}; give the folder of <db_id>/<db_id>.sqlite")
+        raise DatabaseError(missing[0])
     pool = candidates.load(files, examples, format, known.tables).weighed(votes)
     unusable = frozenset(known.unusable)
     return Sources(files, asked, folder, pool, (*pool.faults, *missing), keys, known.notes, unusable, votes)
@@ -225,14 +225,19 @@ def _stopped(answered: Iterable[Record], pool: Pool) -> Iterator[str]:
                 yield f"{place}: {one['error'][:_REASON]}; not chosen"
 
 
-def check_out(out: Path, sources: Sources, folder: Path | None = None) -> None:
+def check_out(out: Path, sources: Sources, folder: Path | None = None, also: Iterable[str] = ()) -> None:
     """Raise ``InputError`` where ``save`` could not write, or would write over what is read.
 
-    That is also the run that ``choose`` keeps in ``folder``.
+    That is also the run that ``choose`` keeps in ``folder``, and those of ``also`` that are files: a recipe, weights.
     """
-    inputs = [sources.questions, *sources.predictions, *filter(None, [sources.tables])]
-    if any(one.file.exists() and out.exists() and out.samefile(one.file) for one in inputs):
+    documents = [sources.questions, *sources.predictions, *filter(None, [sources.tables])]
+    inputs = [*(one.file for one in documents), *map(Path, filter(None, also))]
+    if out.exists() and any(file.exists() and out.samefile(file) for file in inputs):
         raise InputError(f"{out}: is an input; name another --out")
+    if out.exists() and not (out.is_file() or out.is_dir()):
+        raise InputError(f"{out}: is not a regular file, and would be replaced by one; name another --out")
+    if folder is not None and folder.resolve().is_relative_to(sources.databases.resolve()):
+        raise InputError(f"{folder}: lies in the folder of the databases; name another --run")
     if folder is not None and out.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"{out}: lies in the folder of the run; name another --out")
     if out.resolve().is_relative_to(sources.databases.resolve()):
@@ -264,7 +269,9 @@ class _Databases:
         known = cls()
         for name, file in {example.db_id: example.database for example in examples}.items():
             if not os.path.isfile(file):
-                known.unusable[name] = f"there is no database {name!r} ({file})"
+                known.unusable[name] = (
+                    f"there is no database {name!r} ({file}); give the folder of <db_id>/<db_id>.sqlite"
+                )
                 continue
             try:
                 with connect(file) as db:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sqljury.cli import show, terminal
+from sqljury.cli import candidate_tables, show, terminal
 from sqljury.cli.ask import Output
 from sqljury.cli.groups import LimitOptions, grouped
 from sqljury.cli.options import (
@@ -151,7 +151,7 @@ def choose(
     settings |= {"opinion": opinion.value if opinion else "" if model else "none", "price": price_of(spending.price)}
     settings["ledger"] = spending.ledger()
     if any(single.values()):
-        answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
+        answer = _one(str(question), str(db), sql or (), evidence, timeout, settings, explain=explain)
         show.answer(answer, output.value, None, explain)
         return
     assert questions is not None
@@ -195,17 +195,31 @@ def _check_answer(single: Mapping[str, object], settings: Mapping[str, object]) 
 
 
 def _one(
-    question: str, db: str, queries: Sequence[Path], evidence: str, seconds: float, settings: Mapping[str, Any]
+    question: str,
+    db: str,
+    queries: Sequence[Path],
+    evidence: str,
+    seconds: float,
+    settings: Mapping[str, Any],
+    *,
+    explain: bool,
 ) -> Answer:
     from sqljury import api
     from sqljury.datasets.candidates import system_names
+    from sqljury.errors import NoAnswerError
     from sqljury.types import Candidate, Limits
 
     with show.progress() as report, interruptible() as cancel:
         options = {**settings, "limits": Limits(seconds=seconds), "progress": report, "cancel": cancel}
         names = system_names(queries)
         given = [Candidate(_query(file), name) for file, name in zip(queries, names, strict=True)]
-        return api.choose(question, db, given, evidence=evidence, **options)
+        try:
+            return api.choose(question, db, given, evidence=evidence, **options)
+        except NoAnswerError as error:
+            report.close()
+            if explain:
+                candidate_tables.evidence(error.candidates, error.cost, stderr=True)
+            raise
 
 
 def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Choices:
@@ -219,7 +233,7 @@ def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Cho
     with interruptible() as cancel:
         votes: candidates.Votes = "queries" if files.votes is Votes.QUERIES else "systems"
         sources = given.read(files.pred, files.questions, files.db_dir, files.format, files.tables, votes)
-        given.check_out(files.out, sources, files.run)
+        given.check_out(files.out, sources, files.run, [settings["recipe"], settings["weights"]])
         limits = Limits(seconds=seconds)
         chosen_by = {name: settings[name] for name in ("recipe", "selector", "weights", "opinion")}
         pipeline = given.pipeline_for(sources.pool, opened(), limits=limits, opened=opened, **chosen_by)

@@ -25,7 +25,8 @@ def load(
         name = entry_id(entry, number)
         if name in examples:
             raise DatasetError(f"{place}: the id {name!r} was given before; keep one")
-        db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence", "")
+        db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence")
+        evidence = "" if evidence is None else evidence
         file_ = database_file(Path(databases or ""), db_id, place, there=there and databases is not None)
         if not isinstance(evidence, str):
             raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")

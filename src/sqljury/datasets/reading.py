@@ -47,6 +47,9 @@ class Document:
         except UnicodeDecodeError as error:
             line = self.raw.count(b"\n", 0, error.start) + 1
             raise DatasetError(f"{self}, line {line}: is not UTF-8 text; convert the file") from None
+        if (at := self.raw.find(b"\0")) >= 0:  # UTF-16 without its mark, or no text at all
+            line = self.raw.count(b"\n", 0, at) + 1
+            raise DatasetError(f"{self}, line {line}: is not UTF-8 text; convert the file")
         return text.replace("\r\n", "\n")
 
     @property

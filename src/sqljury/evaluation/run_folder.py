@@ -191,7 +191,7 @@ def claim(folder: Path, wanted: Mapping[str, Any]) -> None:
         more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         raise DatasetError(
             f"{folder} holds a run with other settings ({', '.join(changed)} differ): {'; '.join(shown[:_SHOWN])}{more}"
-            ". Give another folder, or put that run aside (with --force-new of bench run)"
+            ". Give another folder, or move that run away (bench run does so with --force-new)"
         )
 
 

@@ -32,7 +32,7 @@ def check_recipe(recipe: Recipe, *, writes: bool = True, given: bool = False) ->
         if writes and not part.given and part.generator not in GENERATORS:
             raise RecipeError(f"{named}: unknown generator {part.generator!r}")
     if recipe.select.selector not in SELECTORS:
-        raise RecipeError(f"{named}: unknown selector {recipe.select.selector!r}")
+        raise RecipeError(f"{named}: unknown selector {recipe.select.selector!r}; one of: {', '.join(SELECTORS)}")
     selector(recipe.select)  # reads its weights before a question is asked
     confidence.read(recipe.select.confidence)
     if kind not in ("", *TESTERS):
