@@ -179,7 +179,7 @@ def of_run(run: Path, data: Path, show: bool) -> None:
     """Print for how many questions of a run the candidates, or the first one, name what the schema lacks."""
     preparation = Preparation(recipes.load("default").schema)
     asked = sorted(records(run), key=lambda one: one["db_id"])
-    counts = dict.fromkeys(("refused for missing words", "first candidate invents", "refused for what most invent"), 0)
+    counts = dict.fromkeys(("refused for missing words", "first candidate invents", "refused for invented names"), 0)
     refusals = set[str]()
     for db_id, own in groupby(asked, key=lambda one: one["db_id"]):
         with connect(data / "database" / db_id / f"{db_id}.sqlite") as db:

@@ -53,6 +53,14 @@ def test_a_file_is_written_whole_with_the_rights_it_had(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.json", "link"]
 
 
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is a device or a pipe"):
+        write_whole(tmp_path / "pipe", "text")
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
 def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.json"
     file.write_text("before")

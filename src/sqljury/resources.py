@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import tempfile
@@ -20,12 +21,15 @@ LOCK: Final = "run.lock"
 def write_whole(file: Path, content: str | bytes) -> None:
     """Replace ``file`` by ``content`` (text as UTF-8) atomically: it is written beside the file, synced and renamed.
 
-    Characters that UTF-8 cannot encode become escapes. Raises ``OSError`` that names the file.
+    Characters that UTF-8 cannot encode become escapes. Raises ``OSError`` that names the file, also for a device or a
+    pipe, which would become a regular file.
     """
     raw = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     target = Path(os.path.realpath(file))  # the file that a link leads to, not the link
     name = ""
     try:
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise OSError(errno.EINVAL, "it is a device or a pipe")
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
         with open(handle, "wb") as stream:
             stream.write(raw)

@@ -26,9 +26,10 @@ def answer_all(
     cancel: threading.Event,
     ledger: Ledger | None = None,
 ) -> None:
-    """Answer what the folder has no answer to, with ``pipeline.questions`` in flight at once.
+    """Answer the questions that have no answer in the folder yet, ``pipeline.questions`` of them at once.
 
-    Raises what ``bench.run.run`` raises, and with several in flight what ``bench.workers.run_here`` raises.
+    ``ledger`` counts the calls of several at once; those of one at a time are counted by its model. Raises what
+    ``bench.run.run`` raises, and for several what ``bench.workers.run_here`` raises.
     """
     from sqljury.bench import run, workers
 

@@ -85,7 +85,7 @@ def ask(
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
-    from sqljury.errors import AbstainedError, InputError, NoAnswerError
+    from sqljury.errors import AbstainedError, InputError
     from sqljury.language.orders import check_question
     from sqljury.types import Question
 
@@ -98,14 +98,9 @@ def ask(
         show.progress() as report,
         interruptible() as cancel,
         Session(**arguments, min_confidence=min_confidence, progress=report, cancel=cancel) as session,
+        candidate_tables.tried(report, explain, session.database.dialect),
     ):
-        try:
-            answer = session.ask(question, evidence=evidence, verify=verify)
-        except NoAnswerError as error:
-            report.close()
-            if explain:
-                candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
-            raise
+        answer = session.ask(question, evidence=evidence, verify=verify)
     answer = show.answer(answer, output.value, limit, explain, defuse=defuse)
     if answer.abstention is not None:
         more = " See the queries with --explain." if answer.abstention.kind == "unsure" and not explain else ""

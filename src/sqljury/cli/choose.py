@@ -206,20 +206,14 @@ def _one(
 ) -> Answer:
     from sqljury import api
     from sqljury.datasets.candidates import system_names
-    from sqljury.errors import NoAnswerError
     from sqljury.types import Candidate, Limits
 
     with show.progress() as report, interruptible() as cancel:
         options = {**settings, "limits": Limits(seconds=seconds), "progress": report, "cancel": cancel}
         names = system_names(queries)
         given = [Candidate(_query(file), name) for file, name in zip(queries, names, strict=True)]
-        try:
+        with candidate_tables.tried(report, explain):
             return api.choose(question, db, given, evidence=evidence, **options)
-        except NoAnswerError as error:
-            report.close()
-            if explain:
-                candidate_tables.evidence(error.candidates, error.cost, stderr=True)
-            raise
 
 
 def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Choices:

@@ -44,11 +44,11 @@ class Document:
         """The text with line ends ``\\n``; raises ``DatasetError`` if it is not UTF-8."""
         try:
             text = self.raw.decode("utf-8-sig")
+            wrong = self.raw.find(b"\0")  # UTF-16 without its mark, or no text at all
         except UnicodeDecodeError as error:
-            line = self.raw.count(b"\n", 0, error.start) + 1
-            raise DatasetError(f"{self}, line {line}: is not UTF-8 text; convert the file") from None
-        if (at := self.raw.find(b"\0")) >= 0:  # UTF-16 without its mark, or no text at all
-            line = self.raw.count(b"\n", 0, at) + 1
+            text, wrong = "", error.start
+        if wrong >= 0:
+            line = self.raw.count(b"\n", 0, wrong) + 1
             raise DatasetError(f"{self}, line {line}: is not UTF-8 text; convert the file")
         return text.replace("\r\n", "\n")
 
