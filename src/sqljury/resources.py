@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
@@ -44,6 +44,17 @@ def write_whole(file: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror or str(error), str(file)) from None
         raise
+
+
+def would_change(file: Path, inputs: Iterable[Path]) -> bool:
+    """Whether writing ``file`` would change an input: it is that file, by any path, or lies in that folder."""
+    own = file.resolve()
+    return any(
+        own == given.resolve()
+        or (given.is_file() and file.exists() and file.samefile(given))
+        or (given.is_dir() and own.is_relative_to(given.resolve()))
+        for given in inputs
+    )
 
 
 def sha256_of(file: Path) -> str:

@@ -33,7 +33,7 @@ from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes.parts import Opinion
-from sqljury.resources import must_write, write_whole
+from sqljury.resources import must_write, would_change, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Join, Notes
 from sqljury.stages.registry import choosing_recipe
@@ -231,8 +231,8 @@ def check_out(out: Path, sources: Sources, folder: Path | None = None, also: Ite
     That is also the run that ``choose`` keeps in ``folder``, and those of ``also`` that are files: a recipe, weights.
     """
     documents = [sources.questions, *sources.predictions, *filter(None, [sources.tables])]
-    inputs = [*(one.file for one in documents), *map(Path, filter(None, also))]
-    if out.exists() and any(file.exists() and out.samefile(file) for file in inputs):
+    inputs = [*(one.file for one in documents), *filter(Path.is_file, map(Path, filter(None, also)))]
+    if would_change(out, inputs):
         raise InputError(f"{out}: is an input; name another --out")
     if out.exists() and not (out.is_file() or out.is_dir()):
         raise InputError(f"{out}: is not a regular file, and would be replaced by one; name another --out")

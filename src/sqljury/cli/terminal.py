@@ -24,7 +24,7 @@ from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from sqljury.errors import InputError
-from sqljury.resources import must_write
+from sqljury.resources import must_write, would_change
 from sqljury.types import Cell, serialize
 
 if TYPE_CHECKING:
@@ -229,7 +229,8 @@ def table_file(file: Path | None, header: str, inputs: Iterable[Path | None] = (
     if file is None:
         yield None
         return
-    _refuse_inputs(file, inputs)
+    if would_change(file, filter(None, inputs)):
+        raise InputError(f"{file}: is an input, or lies in a folder that is; name another file for the table")
     new = not file.exists()
     regular = new or file.is_file()
     if file.is_block_device():
@@ -251,16 +252,6 @@ def table_file(file: Path | None, header: str, inputs: Iterable[Path | None] = (
         finally:
             if new and not table.written:
                 os.unlink(file)
-
-
-def _refuse_inputs(file: Path, inputs: Iterable[Path | None]) -> None:
-    own = file.resolve()
-    for given in inputs:
-        if given is None:
-            continue
-        same = given.is_file() and file.exists() and file.samefile(given)
-        if same or own == given.resolve() or (given.is_dir() and own.is_relative_to(given.resolve())):
-            raise InputError(f"{file}: is an input, or lies in a folder that is; name another file for the table")
 
 
 def plain_table(title: str) -> Table:
