@@ -15,7 +15,7 @@ import pytest
 from sqljury.errors import DatasetError
 from sqljury.train import card, policy
 from sqljury.train.examples import Encoded
-from sqljury.train.policy import Group
+from sqljury.train.rewards import Group
 from sqljury.train.settings import SamplingOptions, Settings
 from sqljury.train.tree import Forest
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import candidate_tables, show
+from sqljury.cli import show
 from sqljury.cli.groups import SessionOptions, grouped
 from sqljury.cli.options import EvidenceOption, ExamplesOption
 from sqljury.cli.terminal import interruptible, table_file
@@ -98,7 +98,7 @@ def ask(
         show.progress() as report,
         interruptible() as cancel,
         Session(**arguments, min_confidence=min_confidence, progress=report, cancel=cancel) as session,
-        candidate_tables.tried(report, explain, session.database.dialect),
+        show.tried(report, explain, session.database.dialect),
     ):
         answer = session.ask(question, evidence=evidence, verify=verify)
     answer = show.answer(answer, output.value, limit, explain, defuse=defuse)

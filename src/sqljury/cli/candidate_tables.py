@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqljury.cli import terminal
 from sqljury.cli.terminal import text
-from sqljury.errors import NoAnswerError
 from sqljury.types import Candidate, Cell, Choice, Cost, Result, serialize
 from sqljury.types.candidate import FixedBy
-
-if TYPE_CHECKING:
-    from sqljury.cli import show
-
-
-@contextmanager
-def tried(report: show.progress, explain: bool, dialect: str = "") -> Iterator[None]:
-    """Where no candidate runs, print the candidates to stderr before the error, if ``explain``."""
-    try:
-        yield
-    except NoAnswerError as error:
-        report.close()
-        if explain:
-            evidence(error.candidates, error.cost, stderr=True, dialect=dialect)
-        raise
 
 
 def evidence(

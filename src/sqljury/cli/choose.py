@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sqljury.cli import candidate_tables, show, terminal
+from sqljury.cli import show, terminal
 from sqljury.cli.ask import Output
 from sqljury.cli.groups import LimitOptions, grouped
 from sqljury.cli.options import (
@@ -212,7 +212,7 @@ def _one(
         options = {**settings, "limits": Limits(seconds=seconds), "progress": report, "cancel": cancel}
         names = system_names(queries)
         given = [Candidate(_query(file), name) for file, name in zip(queries, names, strict=True)]
-        with candidate_tables.tried(report, explain):
+        with show.tried(report, explain):
             return api.choose(question, db, given, evidence=evidence, **options)
 
 

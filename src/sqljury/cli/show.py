@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from sqljury.cli import candidate_tables, case_tables, explanation, terminal
 from sqljury.cli.terminal import text
+from sqljury.errors import NoAnswerError
 from sqljury.types import Answer, serialize
 from sqljury.types.answer import in_words
 from sqljury.types.csv_lines import csv_line
@@ -52,6 +55,18 @@ class progress:  # noqa: N801 - reads as a phrase where it is used
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.close()
+
+
+@contextmanager
+def tried(report: progress, explain: bool, dialect: str = "") -> Iterator[None]:
+    """Where no candidate runs, print the candidates to stderr before the error, if ``explain``."""
+    try:
+        yield
+    except NoAnswerError as error:
+        report.close()
+        if explain:
+            candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=dialect)
+        raise
 
 
 def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> Answer:

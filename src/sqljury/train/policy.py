@@ -10,16 +10,16 @@ which of these are right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import DatasetError
 from sqljury.llm.engine import cores
 from sqljury.resources import locked_folder
 from sqljury.train import examples, gguf_base, lora
-from sqljury.train.examples import Encoded, TrainingExample
-from sqljury.train.rewards import GoldQuery, RewardProcesses
+from sqljury.train.examples import TrainingExample
+from sqljury.train.rewards import GoldQuery, PolicyQuestion, RewardProcesses
 from sqljury.train.settings import SamplingOptions, Settings
 
 if TYPE_CHECKING:
@@ -34,38 +34,6 @@ PROCESSES: Final = 16
 """The most processes that run queries: each takes some memory of its own."""
 CACHE_SHARE: Final = 0.4
 """The share of the memory that keys and values take while answers are written."""
-
-
-class PolicyQuestion(NamedTuple):
-    """A question's id, the prompt as tokens, and the gold query that answers are compared with."""
-
-    id: str
-    prompt: list[int]
-    gold: GoldQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A prompt, the answers to it, and the reward of each."""
-
-    prompt: list[int]
-    answers: list[list[int]]
-    rewards: list[float]
-
-    def learned(self) -> list[Encoded]:
-        """Each different answer once, weighed by how much better than the mean it is; none where all are alike."""
-        mean = sum(self.rewards) / len(self.rewards)
-        weights: dict[tuple[int, ...], float] = {}
-        for answer, reward in zip(self.answers, self.rewards, strict=True):
-            key = tuple(answer)
-            weights[key] = weights.get(key, 0.0) + reward - mean
-        if len(set(self.rewards)) == 1:
-            return []
-        return [
-            Encoded(self.prompt + list(answer), [0] * len(self.prompt) + [1] * len(answer), weight)
-            for answer, weight in weights.items()
-            if weight
-        ]
 
 
 def train(

@@ -16,8 +16,7 @@ from sqljury.llm.replies import extract_sql
 from sqljury.resources import must_write, write_whole
 from sqljury.train import sampling
 from sqljury.train.loop import Learned, Loop, Measured, Note, Progress, Sets
-from sqljury.train.policy import Group, PolicyQuestion
-from sqljury.train.rewards import RIGHT, RewardProcesses
+from sqljury.train.rewards import RIGHT, Group, PolicyQuestion, RewardProcesses
 from sqljury.train.settings import SamplingOptions, Settings
 from sqljury.train.tree import Forest
 from sqljury.train.tree_model import TreeModel

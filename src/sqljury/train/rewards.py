@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import SqljuryError
 from sqljury.metrics.execution import EX, judge, run_gold
+from sqljury.train.examples import Encoded
 from sqljury.types import Limits, Result
 
 RIGHT: Final = 1.0
@@ -36,6 +38,38 @@ class GoldQuery(NamedTuple):
 
     database: str
     sql: str
+
+
+class PolicyQuestion(NamedTuple):
+    """A question's id, the prompt as tokens, and the gold query that answers are compared with."""
+
+    id: str
+    prompt: list[int]
+    gold: GoldQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A prompt, the answers to it, and the reward of each."""
+
+    prompt: list[int]
+    answers: list[list[int]]
+    rewards: list[float]
+
+    def learned(self) -> list[Encoded]:
+        """Each different answer once, weighed by how much better than the mean it is; none where all are alike."""
+        mean = sum(self.rewards) / len(self.rewards)
+        weights: dict[tuple[int, ...], float] = {}
+        for answer, reward in zip(self.answers, self.rewards, strict=True):
+            key = tuple(answer)
+            weights[key] = weights.get(key, 0.0) + reward - mean
+        if len(set(self.rewards)) == 1:
+            return []
+        return [
+            Encoded(self.prompt + list(answer), [0] * len(self.prompt) + [1] * len(answer), weight)
+            for answer, weight in weights.items()
+            if weight
+        ]
 
 
 class RewardProcesses:
