@@ -262,13 +262,22 @@ _CHANGE_HANDS: Final = _words(f"{_TRADED}|sell|sells|buy|buys|brought in|earn(?:
 
 
 _NOT_TIMES: Final = _words("how many of|ever|at least|times")
+_EACH_TIME: Final = regex(
+    r"\b(?:count(?:ing|ed|s)?|includ(?:e|es|ed|ing)|with) (?:all |any |the )?(?:repeats?|repetitions|duplicates)\b"
+    r"|\b(?:repeats|repetitions|duplicates|each time|every time) (?:are |is )?(?:count(?:s|ed)?|included)\b"
+    r"|\bcount(?:ing|ed|s)? (?:each|every) time\b",
+    re.IGNORECASE,
+)
 
 
 def times_of_goods(question: str) -> bool:
     """Whether a number of goods is one of times: "how many books were lent", "how many books has Ann borrowed".
 
-    Not how many have bought something, nor how many of some goods were ever sold.
+    Not how many have bought something, nor how many of some goods were ever sold. What is counted with repeats is one
+    in any case.
     """
+    if _EACH_TIME.search(question):
+        return True
     found = _GOODS.search(_AGENTS.sub(" ", question))
     return found is not None and not _NOT_TIMES.search(question)
 

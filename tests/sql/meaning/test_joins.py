@@ -51,6 +51,44 @@ def test_days_of_other_years_than_those_read_first_may_be_equal(answered: Answer
     assert answered(script, "On how many days with rain were there orders?", sql).sql == sql
 
 
+AID = """
+CREATE TABLE depot (id INTEGER PRIMARY KEY, town TEXT UNIQUE);
+CREATE TABLE agency (agency_id INTEGER PRIMARY KEY, name TEXT, depot_town TEXT REFERENCES depot(town));
+CREATE TABLE gift (id INTEGER PRIMARY KEY, depot_id INTEGER REFERENCES depot, partner INTEGER);
+INSERT INTO depot VALUES (1, 'Linz'), (2, 'Graz');
+INSERT INTO agency VALUES (1, 'Arche', 'Linz'), (2, 'Brot', 'Graz'), (3, 'Cafe', 'Linz');
+INSERT INTO gift VALUES (1, 1, 3), (2, 2, 3), (3, 1, 1);
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ("", True),
+        # A partner that no agency is: the column refers to something else.
+        ("INSERT INTO gift VALUES (4, 1, 77);", False),
+    ],
+)
+def test_an_undeclared_key_whose_numbers_are_all_in_the_other_column_stays(
+    answered: Answered, more: str, kept: bool
+) -> None:
+    """Though declared keys lead from one table to the other through a third."""
+    sql = "SELECT DISTINCT a.name FROM agency AS a JOIN gift AS g ON g.partner = a.agency_id"
+    assert (answered(AID + more, "Which agencies have received gifts?", sql).sql == sql) is kept
+
+
+def test_numbers_that_are_no_keys_may_be_compared(answered: Answered) -> None:
+    script = """
+    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, birth_year INTEGER);
+    CREATE TABLE award (title TEXT, year INTEGER, player_id INTEGER REFERENCES player);
+    INSERT INTO player VALUES (1, 'Ann', 1990), (2, 'Bob', 1995);
+    INSERT INTO award VALUES ('Gold', 1990, 2), ('Silver', 2020, 1);
+    """
+    sql = "SELECT p.name, a.title FROM player AS p JOIN award AS a ON a.year = p.birth_year"
+    question = "List each player with the awards given in the year of his or her birth."
+    assert answered(script, question, sql).rows == (("Ann", "Gold"),)
+
+
 STAFF = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, first_name TEXT, city TEXT);
 CREATE TABLE employee (id INTEGER PRIMARY KEY, first_name TEXT, supervisor_id INTEGER REFERENCES employee);

@@ -21,7 +21,7 @@ from sqljury.sql.names.readings import table_node
 from sqljury.sql.names.routes import Route, Routes, score
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, identifier, read_sources, referred_table
-from sqljury.types import Schema, Table
+from sqljury.types import Row, Schema, Table
 
 LIKELY: Final = 0.2
 """The least score of a route that takes the place of such a join; two certain keys have 0.5."""
@@ -169,32 +169,60 @@ class _Related:
         """A key leads from the column to another table, which is not the one that it is joined with."""
         return len(self._reached(_place(one.table, one.column.name))) > 1
 
+    def _surely_refers(self, one: Held) -> bool:
+        """As ``_refers``, by a key that is declared or leads to a table after which the column is called."""
+        keys = [key for key in one.table.foreign_keys if key.columns == (one.column.name,)]
+        named = words(one.column.name)
+        return any(key.declared or _starts_or_ends(named, words(key.ref_table)) for key in keys)
+
     def _by_values(self, left: Held, right: Held) -> bool:
         """They have a value in common.
 
         The database is asked where there is none among those read, which may be of other years. Equal numbers say
-        nothing where keys are declared, or where one of the columns refers to another table.
+        nothing where a column surely refers to another table, or where two tables with numbered rows are joined on
+        these. Other inferred keys may be wrong: a column that refers to another table, or is compared with the key of
+        one, counts as related where one of both has all numbers of the other.
         """
         ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
         both = ours & theirs or (self._in_common(left, right) if ours and theirs else set())
         if not self._declared and not (ours and theirs):
             return True  # not known, and a key may have been overlooked
-        if self._declared or self._refers(left) or self._refers(right):
-            return any(map(_telling, both))
-        return bool(both)
+        if any(map(_telling, both)):
+            return True
+        if not both or self._surely_refers(left) or self._surely_refers(right):
+            return False
+        refers, keys = self._refers(left) or self._refers(right), [_is_key(left), _is_key(right)]
+        if all(keys):
+            return not (self._declared or refers)
+        return not (refers or any(keys)) or self._contains(left, right) or self._contains(right, left)
 
     def _in_common(self, left: Held, right: Held) -> set[str]:
         """A value that both columns have; none where the database does not tell."""
+        rows = self._joined(left, right, "") or ()
+        return {str(row[0]) for row in rows if row[0] is not None}
+
+    def _contains(self, left: Held, right: Held) -> bool:
+        """The right column has every value of the left one, or the database does not tell."""
+        return not self._joined(left, right, "left")
+
+    def _joined(self, left: Held, right: Held, side: str) -> Sequence[Row] | None:
+        """A row of the first column joined with the second; for ``left`` one that has no equal there."""
         sides = (("a", left), ("b", right))
         one, other = (exp.column(identifier(each.column.name, self._dialect), table=alias) for alias, each in sides)
         first, second = (exp.alias_(table_node(each.table, self._dialect), alias, table=True) for alias, each in sides)
-        probe = exp.select(one).from_(first).join(second, on=exp.EQ(this=one.copy(), expression=other)).limit(1)
-        rows = self._data.rows(probe.sql(dialect=self._dialect)) or ()
-        return {str(row[0]) for row in rows if row[0] is not None}
+        probe = exp.select(one).from_(first)
+        probe = probe.join(second, on=exp.EQ(this=one.copy(), expression=other), join_type=side).limit(1)
+        if side:
+            probe = probe.where(other.is_(exp.null()), one.is_(exp.null()).not_())
+        return self._data.rows(probe.sql(dialect=self._dialect))
 
 
 def _place(table: Table, column: str) -> Place:
     return table.name.lower(), column.lower()
+
+
+def _is_key(one: Held) -> bool:
+    return one.table.primary_key == (one.column.name,)
 
 
 def _telling(value: str) -> bool:
@@ -217,5 +245,8 @@ def _leads_by_name(one: Held, other: Table) -> bool:
 
 
 def _called_after(column: tuple[str, ...], table: Table) -> bool:
-    named = words(table.name)
+    return _starts_or_ends(column, words(table.name))
+
+
+def _starts_or_ends(column: tuple[str, ...], named: tuple[str, ...]) -> bool:
     return bool(named) and named in (column[-len(named) :], column[: len(named)])
