@@ -26,6 +26,8 @@ def db(tmp_path: Path) -> Iterator[Database]:
             "INSERT INTO mayor VALUES (1, 'Ann O''Neill', 2);"
             "CREATE TABLE visit (id INTEGER PRIMARY KEY, state TEXT);"
             "INSERT INTO visit VALUES (1, 'CANC'), (2, 'NOSHOW'), (3, 'DONE'), (4, 'BO');"
+            "CREATE TABLE office (id INTEGER PRIMARY KEY, country TEXT);"
+            "INSERT INTO office VALUES (1, 'AUS'), (2, 'GER'), (3, 'NOR');"
             "CREATE TABLE event (id INTEGER PRIMARY KEY, action TEXT);"
             "INSERT INTO event VALUES (1, 'api_key.created'), (2, 'api_key.revoked'), (3, 'invoice.paid');"
         )
@@ -52,6 +54,7 @@ def bound(db: Database, sql: str) -> str | None:
         ("SELECT id FROM city WHERE name = 'orange'", "SELECT id FROM city WHERE name = 'Orange'"),
         ("SELECT id FROM city WHERE name <> 'Ornage'", "SELECT id FROM city WHERE name <> 'Orange'"),
         ("SELECT id FROM city WHERE country = 'USA'", "SELECT id FROM city WHERE country = 'United States'"),
+        ("SELECT id FROM office WHERE country = 'Australia'", "SELECT id FROM office WHERE country = 'AUS'"),
         ("SELECT id FROM visit WHERE state = 'Cancelled'", "SELECT id FROM visit WHERE state = 'CANC'"),
         (
             "SELECT id FROM event WHERE action = 'create_api_key'",
@@ -82,6 +85,7 @@ def test_a_text_that_the_column_lacks_becomes_the_value_it_means(db: Database, s
         "SELECT id FROM event WHERE action = 'delete_api_key'",
         "SELECT id FROM event WHERE action = 'key_created'",
         "SELECT id FROM visit WHERE state IN ('Booked', 'Canada')",
+        "SELECT id FROM office WHERE country = 'Austria'",  # AUS is Australia
         "SELECT id FROM city WHERE name = 'Orange'",  # it has that
         "SELECT id FROM city WHERE name = 'Reykjavik'",  # nothing near
         "SELECT id FROM city WHERE name = 'Portugal'",  # of another column

@@ -71,7 +71,7 @@ def likeness(word: str, piece: str) -> float:
         return 0.65
     if short[0] != long[0]:
         return 0.0
-    shared = _shared_prefix(short, long)
+    shared = shared_prefix(short, long)
     if shared >= 4 and shared >= 0.6 * len(long):
         return 0.7
     return _abbreviation(short, long)
@@ -103,7 +103,8 @@ def _last_consonant(word: str) -> str:
     return next((letter for letter in reversed(word) if letter not in _VOWELS), "")
 
 
-def _shared_prefix(one: str, other: str) -> int:
+def shared_prefix(one: str, other: str) -> int:
+    """How many letters at the beginning of two words are the same."""
     length = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

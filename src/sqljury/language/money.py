@@ -22,9 +22,12 @@ _PRICED: Final = regex(
 )
 _LOW: Final = regex(rf"{_SIGN}\s?(?P<after>{_NUMBER})(?=\s*(?:and|to|or|[-–])\s)", re.IGNORECASE)
 _MAIN: Final = regex(rf"\b(?:{_UNIT})|{_SIGN}", re.IGNORECASE)
-_MINOR: Final = regex(
-    r"(?<!per )\b(?:cents?|ct|cts|penn(?:y|ies)|pence|centimes?|rappen|[oö]re|øre|grosz\w*|paise|centavos?)\b|¢"
-    r"|\bminor (?:currency )?units?\b",
+SMALL_UNITS: Final = "cents?|ct|cts|penn(?:y|ies)|pence|centimes?|rappen|[oö]re|øre|grosz\\w*|paise|centavos?"
+"""Alternatives of a pattern: the units of which a hundred make a main one."""
+_MINOR: Final = regex(rf"(?<!per )\b(?:{SMALL_UNITS})\b|¢|\bminor (?:currency )?units?\b", re.IGNORECASE)
+_MONEY: Final = regex(
+    r"\b(?:money|prices?|costs?|fees?|fares?|payments?|revenues?|sales|salar(?:y|ies)|wages?|incomes?|turnovers?|profits?"
+    r"|budgets?|taxes|tax|vat|invoices?|bills?|spen[dt]\w*|pay|paid|earn\w*|expens\w+|donat\w+)\b",
     re.IGNORECASE,
 )
 _UNCLEAR: Final = regex(
@@ -41,6 +44,11 @@ def main_unit(question: str) -> bool:
     """
     rest = _PRICED.sub(" ", question)
     return bool(_MAIN.search(rest)) and not (_MINOR.search(question) or _UNCLEAR.search(question))
+
+
+def speaks_of_money(question: str) -> bool:
+    """Whether a question has a word of money, or one of its units."""
+    return any(pattern.search(question) for pattern in (_MAIN, _MINOR, _MONEY))
 
 
 def amounts(question: str) -> frozenset[Decimal]:

@@ -34,8 +34,11 @@ _ROLLING: Final = regex(
 )
 _PAST: Final = regex(rf"\b(?:over|in|during|within|for) the past (?P<unit>{_UNITS})\b(?! of\b)", re.IGNORECASE)
 _CALENDAR: Final = regex(
-    rf"\b(?P<which>this|current|last|previous)\s+(?P<unit>{_UNITS})\b(?!\s+(?:of|in|when|with)\b)", re.IGNORECASE
+    rf"\b(?!(?:last|previous)\s+day\b)(?P<which>this|current|last|previous)\s+(?P<unit>{_UNITS})\b"
+    r"(?!\s+(?:of|in|when|with)\b)",
+    re.IGNORECASE,
 )
+"""Not "the last day", which is the end of something, and not yesterday."""
 _DAYS: Final = regex(r"\b(?P<day>today|yesterday)\b(?!['’]s\b)", re.IGNORECASE)
 _SO_FAR: Final = regex(r"\b(?:year to date|year-to-date|ytd)\b", re.IGNORECASE)
 
@@ -171,10 +174,36 @@ _PARTS: Final = tuple(
 )
 
 
+_ANY_PART: Final = regex(r"\b(?:q[1-4]|h[12]|quarters?|half|halves)\b", re.IGNORECASE)
+_FISCAL: Final = regex(
+    r"\b(?:fiscal|financial|fy)(?:\b|\d)|\b(?:tax|business|school|academic) (?:year|quarter|half|[qh]\d)", re.IGNORECASE
+)
+_BEFORE_PART: Final = regex(
+    rf"(?:\b(?:(?:{'|'.join(ORDINALS)}|last|final)\W+(?:and|or|to|through|until|till)|before|after|since|until|till"
+    r"|through|up to|to|from|by|prior to|between|(?:later|earlier|older|newer) than|except(?: for)?|excluding"
+    r"|outside(?: of)?|not in|without|(?:start|end|beginning|middle|rest|day|week|month) of)|[-–])\W*(?:\bthe )?$",
+    re.IGNORECASE,
+)
+_AFTER_PART: Final = regex(
+    r"\W*(?:(?:onwards?|(?:or|and) (?:later|earlier|after\w*|before|since)|to|through|until|till)\b|[-–])",
+    re.IGNORECASE,
+)
+"""What is said before or after a part of a year that makes it another time: from it on, up to it, a piece of it."""
+
+
 def part_of_year(question: str) -> tuple[date, date] | None:
-    """The first and last day of the one quarter or half of a year that a question names; None beside other years."""
+    """The first and last day of the one quarter or half of a year that a question names.
+
+    None beside other years and parts ("Q1 and Q2 2024"), for a time that begins or ends with it ("before Q3 2024"), and
+    for fiscal years, which begin on any day.
+    """
     found = [match for pattern in _PARTS for match in pattern.finditer(question)]
     if len(found) != 1 or len(_NAMED_YEAR.findall(question)) > 1:
+        return None
+    before, after = question[: found[0].start()], question[found[0].end() :]
+    if _ANY_PART.search(f"{before} {after}") or _FISCAL.search(question):
+        return None
+    if _BEFORE_PART.search(before) or _AFTER_PART.match(after):
         return None
     parts = 4 if found[0]["part"].lower() in ("quarter", "q") else 2
     said = found[0]["nth"].lower()

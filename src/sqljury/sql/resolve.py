@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
+_PADDED: Final = re.compile(r"(?:bpchar|char(?:acter)?)\s*(?:\(|$)", re.IGNORECASE)
 
 
 def find_table(schema: Schema, node: exp.Table) -> Table | None:
@@ -75,6 +76,11 @@ def has_column(table: Table, name: str) -> bool:
 def may_be_text(column: Column) -> bool:
     """Whether a column is declared as text; one without a type may hold any."""
     return not column.type or bool(_TEXT.search(column.type))
+
+
+def is_padded(type_: str, dialect: str) -> bool:
+    """Whether values of a declared type come back with blanks up to its length: PostgreSQL's ``CHAR(10)``."""
+    return dialect == "postgres" and bool(_PADDED.match(type_))
 
 
 def is_date(type_: str) -> bool:

@@ -16,6 +16,7 @@ from sqljury.sql.resolve import Sources, read_sources
 from sqljury.sql.text import plain
 from sqljury.types import Schema, Table
 from sqljury.values.index import ValueIndex
+from sqljury.values.search import other_names
 
 LEAST: Final = 0.7
 _SEARCHED: Final = 50
@@ -98,7 +99,12 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
 
 
 def _begins(value: str, text: str) -> bool:
-    """Whether a value of one word in capitals is the beginning of the text, as a code is."""
+    """Whether a value of one word in capitals is the beginning of the text, as a code is.
+
+    A country, a state or a currency with a code of its own has no other: AUS is Australia, not Austria.
+    """
+    if other_names(text):
+        return False
     return value.isupper() and value.isalpha() and len(value) >= _BEGINNING and text.upper().startswith(value)
 
 

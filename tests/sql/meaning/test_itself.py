@@ -81,3 +81,13 @@ def test_a_flag_is_no_key(answered: Answered) -> None:
     sql = "SELECT a.ht_name FROM hotel AS a JOIN hotel AS b ON b.ht_partner = a.ht_id WHERE a.ht_stars = 5"
     answer = answered(HOTELS, "Five-star hotels that are partners of ours", sql)
     assert answer.sql == "SELECT a.ht_name FROM hotel AS a WHERE a.ht_stars = 5 AND a.ht_partner = 1"
+
+
+@pytest.mark.parametrize("column", ["manager_id", "leader", "chief", "team_ref", "partner_no"])
+def test_a_key_of_which_0_is_none_is_no_flag(answered: Answered, column: str) -> None:
+    script = (
+        f"CREATE TABLE employee (id INTEGER PRIMARY KEY, name TEXT, {column} INTEGER);"
+        "INSERT INTO employee VALUES (1, 'Boss', 0), (2, 'Ann', 1), (3, 'Bob', 1);"
+    )
+    sql = f"SELECT e.name, m.name FROM employee AS e JOIN employee AS m ON e.{column} = m.id"
+    assert answered(script, "Each employee with the name above", sql).sql == sql

@@ -65,3 +65,33 @@ def test_another_form_of_the_word(answered: Answered, text: str, expected: str) 
     question = f"How many payments are a {text}?"
     answer = answered(schema, question, f"SELECT COUNT(*) FROM pay WHERE state = '{text}'")
     assert answer.sql == f"SELECT COUNT(*) FROM pay WHERE state = '{expected}'"
+
+
+OFFICES = """
+CREATE TABLE office (id INTEGER PRIMARY KEY, state TEXT, country TEXT, plan TEXT);
+INSERT INTO office VALUES (1, 'MI', 'AUS', 'BA'), (2, 'OH', 'GER', 'OP'), (3, 'TX', 'GER', 'BA');
+CREATE TABLE customer (id INTEGER PRIMARY KEY, country TEXT);
+INSERT INTO customer VALUES (1, 'Austria'), (2, 'Germany'), (3, 'Austria');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("How many offices are in Minnesota?", "office WHERE state = 'Minnesota'"),  # MI is Michigan
+        ("How many offices are in Austria?", "office WHERE country = 'Austria'"),  # AUS is Australia
+        ("How many offices have a basic and not a bare plan?", "office WHERE plan = 'basic'"),  # BA begins both
+        ("How many customers are from Australia?", "customer WHERE country = 'Australia'"),
+    ],
+)
+def test_another_word_that_begins_like_it_is_none(answered: Answered, question: str, source: str) -> None:
+    sql = f"SELECT COUNT(*) FROM {source}"
+    assert answered(OFFICES, question, sql).sql == sql
+
+
+def test_a_code_that_begins_a_word_is_not_better_than_one_that_shortens_it(answered: Answered) -> None:
+    schema = (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, status TEXT); INSERT INTO t VALUES (1, 'TM'), (2, 'TE'), (3, 'OP')"
+    )
+    sql = "SELECT COUNT(*) FROM t WHERE status = 'terminated'"
+    assert answered(schema, "How many are terminated?", sql).sql == sql

@@ -100,3 +100,17 @@ def test_the_row_at_a_place_is_kept(answered: Answered, limit: str) -> None:
 )
 def test_other_rows_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+SONGS = """
+CREATE TABLE song (id INTEGER PRIMARY KEY, title TEXT, peak INTEGER);
+INSERT INTO song VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 2), (4, 'd', 3), (5, 'e', 3), (6, 'f', 4), (7, 'g', 5);
+"""
+
+
+@pytest.mark.parametrize(
+    "condition", ["peak <= 3", "peak < 4", "3 >= peak", "peak BETWEEN 1 AND 3", "peak IN (1, 2, 3)"]
+)
+def test_places_that_a_condition_bounds_are_no_limit(answered: Answered, condition: str) -> None:
+    sql = f"SELECT title FROM song WHERE {condition} ORDER BY peak"
+    assert answered(SONGS, "Which songs reached the top 3? Sort them by their peak.", sql).sql == sql

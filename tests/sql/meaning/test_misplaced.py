@@ -68,3 +68,23 @@ def test_the_column_that_has_the_text_is_compared(answered: Answered, question: 
 )
 def test_other_comparisons_stay(answered: Answered, sql: str) -> None:
     assert answered(SCHEMA, "How many are there?", sql).sql == sql
+
+
+PAIRS = """
+CREATE TABLE orders (id INTEGER PRIMARY KEY, billing_country TEXT, shipping_country TEXT);
+INSERT INTO orders VALUES (1, 'Spain', 'Malta'), (2, 'France', 'Spain'), (3, 'Spain', 'France');
+CREATE TABLE game (id INTEGER PRIMARY KEY, home_kit TEXT, away_kit TEXT);
+INSERT INTO game VALUES (1, 'blue', 'red'), (2, 'white', 'blue'), (3, 'blue', 'red');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many orders have Malta as their billing country?", "orders WHERE billing_country = 'Malta'"),
+        ("In how many games did both teams wear red?", "game WHERE home_kit = 'red' AND away_kit = 'red'"),
+    ],
+)
+def test_the_column_that_is_meant_stays(answered: Answered, question: str, sql: str) -> None:
+    sql = f"SELECT COUNT(*) FROM {sql}"
+    assert answered(PAIRS, question, sql).sql == sql

@@ -19,6 +19,8 @@ INSERT INTO programme VALUES (1, 'Arts', 900000, 0.9), (2, 'Youth', 2000000, 2),
         ("Programmes with a budget over 1.5m or 1.5 million", "budget > 1.5", "budget > 1500000"),
         ("Programmes with at most 950k", "budget <= 95000", "budget <= 950000"),
         ("Programmes with over 3 million", "budget > 3000", "budget > 3000000"),
+        ("Programmes with over 1,500 thousand", "budget > 1500", "budget > 1500000"),
+        ("Programmes with over 1,5 million", "budget > 15000000", "budget > 1500000"),
     ],
 )
 def test_the_number_of_the_question(answered: Answered, question: str, written: str, expected: str) -> None:
@@ -33,6 +35,8 @@ def test_the_number_of_the_question(answered: Answered, question: str, written: 
         ("Programmes with more than 1.5 million", "budget > 1500000"),
         ("Programmes with 1 million to 2 million", "budget > 100000"),
         ("Programmes with more than 1.5 million", "budget > 1600"),
+        ("Programmes with more than 1,500 million", "budget > 1500000000"),
+        ("Programmes with more than 1.500 million", "budget > 150000000"),  # a point, or thousands
     ],
 )
 def test_other_numbers_stay(answered: Answered, question: str, condition: str) -> None:

@@ -118,3 +118,27 @@ def test_amounts_with_fractions_are_no_cents(answered: Answered, question: str, 
 )
 def test_other_divisions_by_a_hundred_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(PAYMENTS, question, sql).sql == sql
+
+
+TRADE = """
+CREATE TABLE player (id INTEGER, name TEXT, height REAL, fee REAL, paid REAL);
+INSERT INTO player VALUES (1, 'Ann', 1.85, 1250.5, 10.25), (2, 'Bob', 1.7, 990, 20), (3, 'Cy', 1.92, 400, 0);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "expected"),
+    [
+        ("What does each player cost?", "SELECT name, fee * 100 FROM player", "SELECT name, fee FROM player"),
+        ("What was paid, rounded to cents?", "SELECT SUM(paid) * 100 FROM player", "SELECT SUM(paid) FROM player"),
+        # Metres are no money.
+        ("Height of each player in centimetres", "SELECT name, height * 100 FROM player", ""),
+        ("Names, heights in cm and prices", "SELECT name, height * 100 FROM player", ""),
+        ("Height of each player", "SELECT name, height * 100 FROM player", ""),
+        ("The fee of each player in rappen", "SELECT name, fee * 100 FROM player", ""),
+        ("The fee of each player as an amount in paise", "SELECT name, fee * 100 FROM player", ""),
+        ("How many centimes did each player get?", "SELECT name, fee * 100 FROM player", ""),
+    ],
+)
+def test_money_alone_is_shown_as_it_is_stored(answered: Answered, question: str, sql: str, expected: str) -> None:
+    assert answered(TRADE, question, sql).sql == (expected or sql)

@@ -157,3 +157,11 @@ def test_a_column_with_null_may_be_asked_for(club: Path) -> None:
         connection.commit()
     sql = "SELECT c.club_name FROM clubs AS c JOIN members AS m ON m.home_club = c.club_id WHERE m.full_name IS NULL"
     assert answered(club, "Which clubs have members without a name?", sql)[:2] == (sql, (("Harbour",),))
+
+
+def test_a_column_without_null_today_is_not_the_lack_of_a_row(club: Path) -> None:
+    sql = "SELECT c.club_name FROM clubs AS c JOIN members AS m ON m.home_club = c.club_id WHERE m.full_name IS NULL"
+    for question in ("Which clubs have members without a name?", "Which clubs have a member that was not named yet?"):
+        assert answered(club, question, sql)[:2] == (sql, ())
+    for question in ("Which clubs have never had a member?", "Which clubs do not have any members?"):
+        assert answered(club, question, sql)[1] == (("Mill",),)

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import is_padded
 
 _ILIKE: Final = frozenset({"postgres", "duckdb"})
 _SHORT: Final = 2
@@ -23,7 +24,7 @@ def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):
         if _applies(column, other, asked):
             changed = True
-            node.replace(_comparison(node, column, other.name, asked.dialect))
+            node.replace(_comparison(node, column, other.name, asked))
     for node in list(tree.find_all(exp.In)):
         texts = node.expressions
         if texts and all(_applies(node.this, text, asked) for text in texts):
@@ -45,8 +46,10 @@ def _applies(column: exp.Expr, other: exp.Expr, asked: Asked) -> bool:
     return bool(spellings) and spellings != (other.name,)
 
 
-def _comparison(node: exp.Expr, column: exp.Column, text: str, dialect: str) -> exp.Expr:
-    if dialect in _ILIKE and not _WILD.search(text):
+def _comparison(node: exp.Expr, column: exp.Column, text: str, asked: Asked) -> exp.Expr:
+    known = held(column, asked.schema)
+    padded = known is not None and is_padded(known.column.type, asked.dialect)
+    if asked.dialect in _ILIKE and not padded and not _WILD.search(text):  # ILIKE counts the blanks, LOWER drops them
         like = exp.ILike(this=column.copy(), expression=exp.Literal.string(text))
         return exp.Not(this=like) if isinstance(node, exp.NEQ) else like
     lowered = exp.Literal.string(text.lower())

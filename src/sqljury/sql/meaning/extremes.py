@@ -3,9 +3,11 @@ date of birth."""
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Final
 
+from sqljury.language.alike import mentions
 from sqljury.language.cues import ranked, speaks_of_losses, speaks_of_outgoings
 from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Data, Held, held, holds_days, turn
@@ -27,6 +29,37 @@ _RANKS: Final = frozenset(
     )
 )
 """Words of columns whose lowest number may be the highest."""
+_GREATEST: Final = ("highest", "largest", "biggest", "heaviest", "tallest", "longest")
+_SMALLEST: Final = ("cheapest", "smallest", "lowest", "lightest", "shortest")
+_WEIGHTS: Final = frozenset(words("weight mass kg kilogram gram lb pound tonne ton"))
+_LENGTHS: Final = frozenset(
+    (
+        *words("length len distance duration day hour minute min second sec ms millisecond"),
+        *words("km kilometre kilometer mile metre meter"),
+    )
+)
+_NAMED: Final = {
+    "cheapest": frozenset(words("price cost fee fare rent amount tariff")),
+    **dict.fromkeys(("heaviest", "lightest"), _WEIGHTS),
+    "tallest": frozenset(words("height cm inch metre meter")),
+    "longest": _LENGTHS,
+    "shortest": _LENGTHS | {"height"},
+}
+"""Words of the columns that an adjective names by itself."""
+_OF_SIZE: Final = ("largest", "biggest", "smallest")
+_SIZES: Final = frozenset(words("size amount total sum value area volume capacity population"))
+"""Words of columns that hold the size of a row."""
+_NOUN: Final = 2
+"""Words behind an adjective that may say whose size is meant."""
+_NUMBERS: Final = frozenset(
+    (
+        *words("rate number no nr num count cnt share pct percent percentage ratio score level index value val"),
+        *words("total avg average mean max min sum of in per by"),
+        *words("cent ct penny pence eur euro usd dollar gbp pound kg gram cm mm km metre meter mile"),
+        *words("year month day hour minute second ms"),
+    )
+)
+"""Words of columns that are a unit or a kind of number, and do not tell of what."""
 
 
 def extremes(tree: exp.Query, asked: Asked) -> Change | None:
@@ -86,9 +119,26 @@ def _wants_greatest(word: str, key: exp.Expr, asked: Asked) -> bool | None:
         return (word == "oldest") == age if age or dates else None
     if word in ("latest", "newest", "earliest"):
         return (word != "earliest") if dates else None
-    if word in ("cheapest", "smallest", "lowest", "lightest", "shortest"):
-        return None if dates else False
-    return None if dates or word not in ("highest", "largest", "biggest", "heaviest", "tallest", "longest") else True
+    if dates or word not in (*_GREATEST, *_SMALLEST) or not _is_meant(word, column, asked):
+        return None
+    return word in _GREATEST
+
+
+def _is_meant(word: str, known: Held, asked: Asked) -> bool:
+    """Whether an adjective is about a column: it names it itself, as "cheapest" does, or the question does.
+
+    "Highest quality" may be the lowest rate of defects. The question has the last word of the column's name that is
+    not a unit or a kind of number; or the size of the table's rows is meant, as by "the biggest booking".
+    """
+    named = words(known.column.name)
+    if _NAMED.get(word, frozenset()).intersection(named):
+        return True
+    telling = [one for one in named if one not in _NUMBERS and not one.isdigit()] or named
+    if mentions(asked.question.whole, telling[-1:]):
+        return True
+    after = re.split(rf"\b{word}\b", asked.question.text, maxsplit=1, flags=re.IGNORECASE)[1:]
+    noun = " ".join(" ".join(after).split()[:_NOUN])
+    return word in _OF_SIZE and not _SIZES.isdisjoint(named) and mentions(noun, words(known.table.name))
 
 
 def _is_dated(known: Held, named: set[str], data: Data) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from sqljury.language.superiors import leads_upward
+from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
@@ -17,6 +19,8 @@ _TWO: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a question that may be about two rows of one table."""
+_OF_KEYS: Final = frozenset(("id", "no", "nr", "num", "number", "key", "ref"))
+"""Last words of columns that refer to a row."""
 
 
 def looked_up_in_itself(tree: exp.Query, asked: Asked) -> Change | None:
@@ -56,8 +60,12 @@ def flag_of_itself(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _is_flag(known: Held, asked: Asked) -> bool:
-    """Whether a column holds 1 and 0, and nothing else."""
-    return {*asked.data.values(known.table, known.column.name)} == {0, 1}
+    """Whether a column holds 1 and 0, and nothing else; not one that refers to a row, where 0 may stand for none."""
+    name = known.column.name
+    refers = leads_upward(name) or _OF_KEYS & {*words(name)[-1:]}
+    if refers or any(name in key.columns for key in known.table.foreign_keys):
+        return False
+    return {*asked.data.values(known.table, name)} == {0, 1}
 
 
 def joined_with_itself(tree: exp.Query, asked: Asked) -> Change | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from sqljury.language.alike import shared_prefix
 from sqljury.language.words import words
 from sqljury.sql.conditions import compared_texts
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
 
 _LONGEST: Final = 4
@@ -18,13 +20,32 @@ _BEGINNING: Final = 3
 """Letters of a text that may be the beginning of a word of the question: 'Elec' for "electricity"."""
 _SAME: Final = 5
 """Letters at the beginning of two forms of a word."""
+_ENDINGS: Final = tuple(
+    re.compile(endings)
+    for endings in (
+        "(?:e?s|d|l?ed|l?ing|ions?|l?ations?|ments?)?",
+        "e|e?s|ed|ing|ions?|als?",
+        "y|ies|ied|ying",
+        "ds?|ded|ding|sion",
+        "ss(?:es|ful|fully)?|eds?|eded|eding",
+    )
+)
+"""Endings of one word behind what its forms have in common; the last are of success and succeeded."""
+_PLACES: Final = frozenset(
+    (
+        *words("country nation nationality state province region county city town place location continent"),
+        *words("airport port currency language"),
+    )
+)
+"""Words of columns whose codes are not made of the first letters of what they stand for."""
 
 
 def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace a word of the question that a column lacks by the only one of its codes that shortens it.
 
-    All values of the column are codes: of capitals, none longer than four letters, the word longer than its code. Of
-    other values it is the only one with the same beginning.
+    All values of the column are codes: of capitals, none longer than four letters, the word longer than its code. Codes
+    of places and currencies are left: MN is Minnesota, and MI, which begins it, Michigan. Of other values it is the
+    only one that is another form of the word.
     """
     said, reason = words(asked.question.whole), ""
     for column, literal in compared_texts(tree):
@@ -33,7 +54,8 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
         if known is None or not told or not all(_is_said(word, said) for word in told):
             continue
         values = asked.data.values(known.table, known.column.name)
-        code = _code(literal.name, values) or _other_form(literal.name, values)
+        code = None if _is_of_places(known) else _code(literal.name, values, said)
+        code = code or _other_form(literal.name, values)
         if code is not None:
             literal.replace(exp.Literal.string(code))
             reason = f"{known.table.name}.{known.column.name} has {code} for {literal.name!r}"
@@ -44,8 +66,15 @@ def _is_said(word: str, said: Sequence[str]) -> bool:
     return any(other == word or (len(word) >= _BEGINNING and other.startswith(word)) for other in said)
 
 
-def _code(text: str, values: Collection[object]) -> str | None:
-    """The only code that shortens the text; None where there are several, or where not all values are codes."""
+def _is_of_places(known: Held) -> bool:
+    return not _PLACES.isdisjoint((*words(known.column.name), *words(known.table.name)))
+
+
+def _code(text: str, values: Collection[object], said: Sequence[str]) -> str | None:
+    """The only code that shortens the text; None where there are several, or where not all values are codes.
+
+    A code that begins another word of the question is a code of that one: of PAR and PAI for "partly paid" it is PAR.
+    """
     codes = [value for value in values if isinstance(value, str) and value]
     if len(codes) != len(values) or not 1 < len(codes) <= _MOST or not all(map(_is_code, codes)):
         return None
@@ -54,9 +83,23 @@ def _code(text: str, values: Collection[object]) -> str | None:
         return None
     if all(len(code) == 1 for code in codes):
         return word[0] if len(word) > 1 and word[0] in codes else None
-    begun = [code for code in codes if 1 < len(code) < len(word) and word.startswith(code)]
-    short = begun or [code for code in codes if 1 < len(code) < len(word) and _shortens(code, word)]
-    return short[0] if len(short) == 1 else None
+    first = words(text)[0]
+    others = [other.upper() for other in said if not other.startswith(first)]
+    found = [code for code in codes if _is_code_of(code, word, others)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_code_of(code: str, word: str, others: Sequence[str]) -> bool:
+    """Whether a code of several letters begins or shortens a word, and another one less well."""
+    fit = _fit(code, word)
+    return fit > 0 and len(code) > 1 and all(_fit(code, other) < fit for other in others)
+
+
+def _fit(code: str, word: str) -> int:
+    """2 where a code begins a longer word, 1 where it shortens it, else 0."""
+    if len(code) >= len(word) or not _shortens(code, word):
+        return 0
+    return 2 if word.startswith(code) else 1
 
 
 def _other_form(text: str, values: Collection[object]) -> str | None:
@@ -65,7 +108,15 @@ def _other_form(text: str, values: Collection[object]) -> str | None:
         return None
     texts = [value for value in values if isinstance(value, str) and value.isalpha()]
     alike = [value for value in texts if value.lower()[:_SAME] == text.lower()[:_SAME] and len(value) >= _SAME]
-    return alike[0] if len(alike) == 1 and len(text) >= _SAME and text.lower() != alike[0].lower() else None
+    if len(alike) != 1 or len(text) < _SAME or text.lower() == alike[0].lower():
+        return None
+    return alike[0] if _is_other_form(text.lower(), alike[0].lower()) else None
+
+
+def _is_other_form(one: str, other: str) -> bool:
+    """Whether two words are the same but for their endings: approved and approval, but not Austria and Australia."""
+    same = shared_prefix(one, other)
+    return any(family.fullmatch(one[same:]) and family.fullmatch(other[same:]) for family in _ENDINGS)
 
 
 def _is_code(value: str) -> bool:

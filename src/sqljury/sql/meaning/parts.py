@@ -27,7 +27,7 @@ def part_of_named_year(tree: exp.Query, asked: Asked) -> Change | None:
 
     Only where the query bounds one column of days once from below and once from above, by days of that year.
     """
-    part = part_of_year(asked.question.text)
+    part = part_of_year(asked.question.whole)
     if part is None:
         return None
     first, after = part[0], part[1] + timedelta(days=1)

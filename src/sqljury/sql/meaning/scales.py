@@ -15,6 +15,9 @@ _SCALED: Final = re.compile(
     re.IGNORECASE,
 )
 _SCALES: Final = {"thousand": 3, "million": 6, "mn": 6, "billion": 9, "bn": 9}
+_THOUSANDS: Final = re.compile(r",(?=\d{3}$)")
+_POINT_OR_THOUSANDS: Final = re.compile(r"\d+\.\d{3}")
+"""1.500 is one and a half in English, and fifteen hundred elsewhere."""
 _SMALL: Final = 100
 """A column whose greatest number is so many times smaller than the one that is said may hold thousands or millions."""
 
@@ -29,7 +32,10 @@ def scaled_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     if len(found) != 1:
         return None
     scale = 3 if found[0]["thousands"] else _SCALES[found[0]["scale"].lower()]
-    said = Decimal(found[0]["number"].replace(",", ".")).scaleb(scale)
+    written = found[0]["number"]
+    if _POINT_OR_THOUSANDS.fullmatch(written):
+        return None
+    said = Decimal(_THOUSANDS.sub("", written).replace(",", ".")).scaleb(scale)
     kinds = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ)
     numbers = [
         (column, node) for _, column, node in compared(tree, *kinds) if isinstance(node, exp.Literal) and node.is_number
@@ -39,9 +45,9 @@ def scaled_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     wrong = [(column, node) for column, node in numbers if _digits(Decimal(node.name)) == _digits(said)]
     if len(wrong) != 1 or not _reaches(wrong[0][0], said, asked):
         return None
-    written = f"{said.normalize():f}"
-    wrong[0][1].replace(exp.Literal.number(written))
-    return Change(f"the question says {written}")
+    meant = f"{said.normalize():f}"
+    wrong[0][1].replace(exp.Literal.number(meant))
+    return Change(f"the question says {meant}")
 
 
 def _digits(number: Decimal) -> tuple[int, ...]:

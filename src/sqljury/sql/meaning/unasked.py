@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from sqljury.language.alike import MENTIONED, likeness
+from sqljury.language.things import is_english
 from sqljury.language.words import NUMBER_WORDS, words
 from sqljury.sql.conditions import take_out
 from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, compared, day_of, held, holds_days, single_select
@@ -22,7 +23,14 @@ _OF_TIME: Final = re.compile(
     r"|months?|weeks?|days?|dates?|times?|century|decades?|seasons?|spring|summer|autumn|winter|christmas|easter"
     r"|long\w*|historic\w*|modern"
     r"|jan\w*|feb\w*|mar|march|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|\w+days?"
-    rf"|{'|'.join(NUMBER_WORDS[1:])})\b",
+    r"|since|until|till|during|when|while"
+    r"|(?:before|after)(?! (?:\w+ )?(?:fees?|tax(?:es)?|vat|discounts?|costs?|charges)\b)"
+    r"|ages?|aged|aging|ageing|born|birth\w*|adults?|minors?|child\w*|kids?|bab(?:y|ies)|infants?|toddlers?|seniors?|elder\w*"
+    r"|underage|juvenile\w*|youth\w*|adolescen\w+|retire\w*|pension\w*|generations?|millennial\w*|boomers?|veterans?"
+    r"|\w*teen\w*|eleven|twelve|(?:twen|thir|four|for|fif|six|seven|eigh|nine)t(?:y|ies)(?:-\w+)?|hundreds?|thousands?|millennium"
+    r"|half|fiscal|terms?|semesters?|holidays?|vacations?|morning|afternoon|evening|night|noon|midnight|hours?|era|epoch|periods?"
+    r"|wars?|pandemic|covid|pre|post|ancient|medieval|vintage|antique|classic|contemporary|soon|lately|pending|outstanding|ongoing"
+    rf"|effective|lapsed|{'|'.join(NUMBER_WORDS[1:])})\b",
     re.IGNORECASE,
 )
 """Anything in a question that a condition on a day may be meant for."""
@@ -42,9 +50,12 @@ _MOST_TEXTS: Final = 50
 
 
 def unasked_days(tree: exp.Query, asked: Asked) -> Change | None:
-    """Remove conditions on days from a question that says nothing of time: ``received_on < '2023-01-01'``."""
-    select = single_select(tree)
-    if select is None or _OF_TIME.search(asked.question.whole):
+    """Remove conditions on days from a question that says nothing of time: ``received_on < '2023-01-01'``.
+
+    Whether a question in another language than English does is not known.
+    """
+    select, question = single_select(tree), asked.question
+    if select is None or _OF_TIME.search(question.whole) or not is_english(question.text):
         return None
     comparisons = compared(select, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ)
     with_days = [node for node, _, constant in comparisons if day_of(constant) is not None]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from sqljury.language.money import amounts, main_unit
+from sqljury.language.money import SMALL_UNITS, amounts, main_unit, speaks_of_money
 from sqljury.language.words import words
 from sqljury.sql.meaning.amounts import Amounts, constant, divided
 from sqljury.sql.meaning.base import Asked, Change, Held, held
@@ -62,10 +62,12 @@ _HUNDREDTH: Final = re.compile(r"%|\b(?:percent\w*|per cent|pct|share|rate|hundr
 _SHARES: Final = frozenset({"rate", "share", "ratio", "percentage", "discount", "disc", "margin"})
 """Words of names of columns that may hold percentages."""
 _WANTS_CENTS: Final = re.compile(
-    r"\b(?:in|as) (?:\w+ ){0,2}?(?:euro-?\s?)?(?:cents?|pence|pennies)\b|\bhow many (?:cents|pence|pennies)\b"
+    rf"\b(?:in|as) (?:\w+ ){{0,2}}?(?:euro-?\s?)?(?:{SMALL_UNITS})\b|\bhow many (?:{SMALL_UNITS})\b"
     r"|\bminor (?:currency )?units?\b",
     re.IGNORECASE,
 )
+_OTHER_HUNDREDS: Final = re.compile(r"\b(?:centi\w+|c[ml]|hectares?|ha)\b", re.IGNORECASE)
+"""Units of which a hundred make another one, and which are not money."""
 _MISTAKEN: Final = {"10": ("10", "ten"), "1000": ("1000", "1,000")}
 """Divisors that are written for 100, and how a question may ask for them."""
 
@@ -99,8 +101,9 @@ def minor_units(tree: exp.Query, asked: Asked) -> Change | None:
 def main_units(tree: exp.Query, asked: Asked) -> Change | None:
     """Show euros as they are stored: ``SUM(amount)`` for ``SUM(amount) / 100.0`` where amounts have fractions.
 
-    So too for ``AVG(amount) * 100``, unless the question asks for cents; "rounded to cents" does not. Left alone where
-    the question asks for a share or gives a number to divide by, or the column names a small unit.
+    So too for ``AVG(amount) * 100``, unless the question asks for cents; "rounded to cents" does not. Such a product
+    must be of money by the question or the column's name: metres times 100 are centimetres. Left alone where the
+    question asks for a share or gives a number to divide by, or the column names a small unit.
     """
     question, evidence = asked.question.text, asked.question.evidence
     if main_unit(evidence) or _HUNDREDTH.search(asked.question.whole):
@@ -109,6 +112,7 @@ def main_units(tree: exp.Query, asked: Asked) -> Change | None:
     divisions = [node for node in tree.find_all(exp.Div) if _is_hundred(node.expression) and euros(_uncast(node.this))]
     divided_by = [(node, node.this) for node in divisions if main_unit(question)]
     products = [] if _WANTS_CENTS.search(asked.question.whole) else list(_hundredfold(tree, euros))
+    products = [(node, amount) for node, amount in products if _is_money(amount, asked)]
     for node, amount in [*divided_by, *products]:
         node.replace(amount.copy())
     if products:
@@ -123,6 +127,14 @@ def _hundredfold(tree: exp.Query, euros: _Euros) -> Iterator[tuple[exp.Mul, exp.
         amount = next((one for one, other in sides if _is_hundred(other) and euros(_uncast(one))), None)
         if amount is not None and _ratio(node) is None and node.find_ancestor(exp.Predicate) is None:
             yield node, amount
+
+
+def _is_money(amount: exp.Expr, asked: Asked) -> bool:
+    """Whether an amount is money by the name of its column, or by the question, which names no unit such as cm."""
+    if any(_OF_MONEY & set(words(column.name)) for column in amount.find_all(exp.Column)):
+        return True
+    question = asked.question.whole
+    return speaks_of_money(question) and not _OTHER_HUNDREDS.search(question)
 
 
 def _is_hundred(node: exp.Expr) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from sqljury.language.alike import mentions
 from sqljury.language.cues import lacked, wants_zeros
 from sqljury.language.words import words
@@ -11,12 +14,16 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
 
+_LACKING: Final = re.compile(r"\b(?:without|no|never|(?:not|\w+n['’]t)(?: \w+){0,2} any)((?: \w+){1,3})", re.IGNORECASE)
+"""What is lacking, with the words that say so."""
+
 
 def unmatched(tree: exp.Query, asked: Asked) -> Change | None:
     """Turn an inner join into an outer one where the query asks for rows that have no match in the joined table.
 
     Such a query has a condition that an inner join never meets: ``WHERE orders.id IS NULL`` on a key, a column that the
-    join equates or one without NULL, or ``HAVING COUNT(*) = 0``. Other conditions on the joined table move into ON.
+    join equates or one that is declared NOT NULL, or ``HAVING COUNT(*) = 0``. A column that only has no NULL today may
+    get one: then the question must say "no orders". Other conditions on the joined table move into ON.
     """
     for select in list(tree.find_all(exp.Select)):
         by_null = _absent_by_null(select, asked)
@@ -105,14 +112,21 @@ def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
         known = held(column, asked.schema)
         if column is None or known is None:
             continue
-        if column.sql() in equated or column.name in known.table.row_key or _never_null(known, asked):
+        never = column.sql() in equated or column.name in known.table.row_key or known.column.not_null
+        if never or (_is_said_to_lack(known, asked) and _has_no_null(known, asked)):
             owned = owner(column, asked.schema)
             return owned[0] if owned is not None else None
     return None
 
 
-def _never_null(known: Held, asked: Asked) -> bool:
-    """Whether no row of the table has NULL in the column."""
+def _is_said_to_lack(known: Held, asked: Asked) -> bool:
+    """Whether the question says "no", "without", "never" or "not any" before a word of the table's name."""
+    after = (match[1] for match in _LACKING.finditer(asked.question.text))
+    return any(mentions(following, words(known.table.name)) for following in after)
+
+
+def _has_no_null(known: Held, asked: Asked) -> bool:
+    """Whether no row of the table has NULL in the column now."""
     name = exp.column(identifier(known.column.name, asked.dialect))
     null = exp.Is(this=name, expression=exp.Null())
     return is_met(null, known.table, asked) is False

@@ -10,13 +10,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.language.times import MONTHS
 from sqljury.sql.meaning.base import Asked, Change, compared, held, holds_dates
 from sqljury.sql.parse import exp
 from sqljury.sql.terms import meant
 
 _SPAN: Final = re.compile(r"([12]\d{3})(?:-(0[1-9]|1[0-2]))?")
+_MONTH: Final = "|".join(f"{month}|{month[:3]}" for month in MONTHS[1:])
+_BEFORE_YEAR: Final = rf"in|from|with|on|the|start|beginning|of|year|month|q[1-4]|{_MONTH}|\d\d?(?:st|nd|rd|th)?"
+"""Words that may stand before the year of "from May 2012"; "from Berlin after 2012" tells of a place."""
 SINCE: Final = re.compile(
-    r"\b(?:since|from|starting|beginning|as of|onwards?|thereafter"
+    r"\b(?:since|as of|onwards?|thereafter"
+    rf"|(?:from|starting|beginning)\W+(?:(?:{_BEFORE_YEAR})\b\W+)*(?=[12]\d{{3}}(?:\d{{4}})?(?!\d))"
     r"|(?:or|and) (?:later|after(?:wards?)?|up|beyond|newer|more recent(?:ly)?)"
     r"|not? (?:earlier|older) than|not before)\b",
     re.IGNORECASE,

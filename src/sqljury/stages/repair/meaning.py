@@ -179,7 +179,10 @@ class Content:
         rows = self.rows(sql)
         if rows is None:
             raise QueryError(f"{table.name}.{column} was not searched")
-        return tuple(sorted(str(value) for (value,) in rows))
+        texts = {str(value) for (value,) in rows}
+        if self._schema.dialect == "postgres":  # the engine ignores the blanks that fill up a CHAR(10)
+            texts = {text.rstrip(" ") for text in texts}
+        return tuple(sorted(texts))
 
     def _read(self, table: Table, column: str) -> tuple[Any, ...]:
         if self._masked(table.name, column):
