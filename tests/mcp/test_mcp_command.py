@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import socket
 import sqlite3
@@ -117,7 +118,8 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     (folder / "other.db").write_bytes((folder / "zoo.db").read_bytes())
     (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n[databases.other]\nurl = "other.db"\n')
     tokens = {"ann": new_token(), "bob": new_token()}
-    lines = [entry("ann", tokens["ann"], ["zoo"]), entry("bob", tokens["bob"], ["*"]), 'deny = ["animal.name"]']
+    ann_may = [entry("ann", tokens["ann"], ["zoo"]), 'deny = ["animal.weight"]']
+    lines = [*ann_may, entry("bob", tokens["bob"], ["*"]), 'deny = ["animal.name"]']
     (folder / "tokens.toml").write_text("\n".join(lines) + "\n")
 
     async def client_of(port: int, token: str) -> list[Any]:
@@ -136,7 +138,10 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
             (folder / "other.db").write_bytes(b"no database" * 1000)
             count = {"sql": "SELECT count(*) FROM animal", "database": "other"}
             damaged = await client.call_tool("execute_sql", count)
-            return [[one["name"] for one in names.structured_content["databases"]], rows, other, answer, damaged]
+            described = [await client.call_tool("describe_database", {"database": name}) for name in ("zoo", "", "other")]
+            resource = await client.read_resource("sqljury://schema/zoo")
+            listed = [one["name"] for one in names.structured_content["databases"]]
+            return [listed, rows, other, answer, damaged, described, resource.contents[0].text]
 
     with serving(folder, "--host", "127.0.0.1", "--tokens", "tokens.toml") as port:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {tokens['ann']}"}):
@@ -160,6 +165,15 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     assert bob[4].is_error
     assert "[path]: is not an SQLite database" in bob[4].content[0].text
     assert folder.name not in bob[4].content[0].text
+    for (zoo, unnamed, other), resource, shown, hidden in ((*bob[5:], "weight", "name"), (*ann[5:], "name", "weight")):
+        assert re.search(rf"\b{shown}\b", schema := zoo.structured_content["schema"])
+        assert not re.search(rf"\b{hidden}\b", schema)
+        assert resource == schema
+        assert other.is_error == (hidden == "weight")
+        assert unnamed.is_error == (hidden == "name")  # bob has two databases, so that he has to name one
+    assert ann[5][1].structured_content == ann[5][0].structured_content
+    assert "known are zoo" in ann[5][2].content[0].text
+    assert "other" not in ann[5][2].content[0].text.partition("known are")[2]
 
 
 def test_clients_take_turns_and_none_fills_the_queue(folder: Path) -> None:
