@@ -24,10 +24,10 @@ from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.db.contents import content
-from sqljury.errors import InputError, NoAnswerError, ProjectError
+from sqljury.errors import InputError, ProjectError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import open_model
+from sqljury.llm.open import metered, open_model
 from sqljury.llm.privacy import level
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.project import Project
@@ -61,9 +61,10 @@ class Session(Closing):
 
     ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
     default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
-    or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
-    tables and columns may be seen, ``privacy`` what models outside of this process may get of the content: nothing but
-    the ``schema``, ``values`` of columns too, or whole ``rows``. ``notes`` on the database are those of
+    or its name, by default the embedded one; a model is used as it is, without the recipe's adapter, which is for those
+    opened by name. The models that a recipe names are opened beside it. ``access`` says which tables and columns may
+    be seen, ``privacy`` what models outside of this process may get of the content: nothing but the ``schema``,
+    ``values`` of columns too, or whole ``rows``. ``notes`` on the database are those of
     ``schema.notes_files.load``, or paths of YAML files and ``database_description`` folders. ``examples`` are worked
     examples or the path of a file of them, for recipes that show some. ``limits`` hold for each query, ``allowance``
     for a question: once it is spent, the best of what there is then is the answer. ``cache`` keeps replies of models
@@ -108,12 +109,10 @@ class Session(Closing):
             self.database = _opened(stack, database, schemas, access)
             base = model if isinstance(model, str) else None
             opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price, together=together)
-            if model is None or isinstance(model, str):
-                model = opened()
-                stack.callback(_close, model)
-            pipeline = Pipeline.from_recipe(recipe, model, limits, opened)
-            for other in pipeline.others():
-                stack.callback(_close, other)
+            given = None if model is None or isinstance(model, str) else metered(model, ledger, price)
+            pipeline = Pipeline.from_recipe(recipe, given, limits, opened)
+            for one in pipeline.others() if given is not None else (pipeline.model, *pipeline.others()):
+                stack.callback(_close, one)
             self.pipeline = replace(pipeline, allowance=allowance, pool=pool, privacy=level(privacy))
             self._open = stack.pop_all()
 
