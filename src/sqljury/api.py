@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.budget import UNLIMITED, Allowance
+from sqljury.budget import UNLIMITED, Allowance, Budget
 from sqljury.context import Kept, Options, Progress, State, by_arguments, silent
 from sqljury.datasets.candidates import Votes
 from sqljury.datasets.pool import Pool
@@ -45,7 +45,7 @@ from sqljury.stages.contrast import verified
 from sqljury.stages.follow import FOLLOW, standalone
 from sqljury.stages.prepare import known, value_index
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Cost, Limits, Privacy, Question, Result, Schema
+from sqljury.types import Answer, Candidate, Limits, Privacy, Question, Result, Schema
 from sqljury.types.candidate import equal_votes, of_systems
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
@@ -172,16 +172,13 @@ class Session(Closing):
 
         The question may point back to ``earlier`` ones: that of the answer is as ``standalone`` writes it.
         ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
-        on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
+        on which its query and the best other one differ. The allowance holds for all of it. Raises what
+        ``Pipeline.answer`` raises.
         """
-        text, cost = self._understood(question, earlier) if earlier else (question, Cost())
-        try:
-            answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
-        except NoAnswerError as error:
-            error.cost = cost + (error.cost or Cost())
-            raise
-        if cost.calls:
-            answer = replace(answer, cost=cost + answer.cost, steps=((FOLLOW, cost), *answer.steps))
+        text, budget = self._understood(question, earlier) if earlier else (question, None)
+        asked = Question(text, evidence)
+        context = self.pipeline.context(asked, self.database, budget=budget, **self._options())
+        answer = self.pipeline.finish(State.of(asked), context)
         return self.verify(answer) if verify else answer
 
     def standalone(self, question: str, earlier: Sequence[str]) -> str:
@@ -192,13 +189,13 @@ class Session(Closing):
         """
         return self._understood(question, earlier)[0]
 
-    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
-        """The question that stands alone, and what it cost to write it."""
+    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Budget]:
+        """The question that stands alone, and the budget that was charged for writing it."""
         context = self.pipeline.context(Question(question), self.database, follows=bool(earlier), **self._options())
         with context.step(FOLLOW):
             text = standalone(question, earlier, context)
         check_question(Question(text))
-        return text, context.budget.total()
+        return text, context.budget
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

@@ -160,16 +160,22 @@ class Pipeline:
         return None if all(map(is_local, (self.model, *self.models.values()))) else self.privacy
 
     def context(
-        self, question: Question, db: Database, *, follows: bool = False, **options: Unpack[Options]
+        self,
+        question: Question,
+        db: Database,
+        *,
+        follows: bool = False,
+        budget: Budget | None = None,
+        **options: Unpack[Options],
     ) -> Context:
-        """What the stages share on this question; its budget counts from here on.
+        """What the stages share on this question; its budget counts from here on, or is one that counts already.
 
         One that ``follows`` others may change what they asked for, see ``check_question``. Raises ``QuestionError`` for
         a question that cannot be asked; where the recipe has code written that is run, ``MissingExtraError`` without
         the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
         recipe = _for(self.model, self.recipe, self.questions)
-        budget = Budget(self.allowance, recipe.budget.seconds or inf)
+        budget = budget or Budget(self.allowance, recipe.budget.seconds or inf)
         check_question(question, follows=follows)
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
