@@ -28,6 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from sqljury.cli import app
+from sqljury.mcp.clients import registration
 from sqljury.web.tokens import entry, new_token
 
 SAYS = """
@@ -138,7 +139,9 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
             (folder / "other.db").write_bytes(b"no database" * 1000)
             count = {"sql": "SELECT count(*) FROM animal", "database": "other"}
             damaged = await client.call_tool("execute_sql", count)
-            described = [await client.call_tool("describe_database", {"database": name}) for name in ("zoo", "", "other")]
+            described = [
+                await client.call_tool("describe_database", {"database": name}) for name in ("zoo", "", "other")
+            ]
             resource = await client.read_resource("sqljury://schema/zoo")
             listed = [one["name"] for one in names.structured_content["databases"]]
             return [listed, rows, other, answer, damaged, described, resource.contents[0].text]
@@ -250,6 +253,12 @@ def test_registration_with_clients(folder: Path) -> None:
     started = subprocess.run([server["command"], "--version"], capture_output=True, text=True, check=False)
     assert started.returncode == 0
     assert str(folder) in sqljury(folder, "mcp", "--print-config").stdout
+
+
+def test_a_registration_may_hold_any_character() -> None:
+    command = ["/opt/\U0001f4e6/sqljury", "mcp", "--db", 'a \x7f".db']
+    codex = registration(command).rpartition("toml)\n")[2]
+    assert tomllib.loads(codex)["mcp_servers"]["sqljury"] == {"command": command[0], "args": command[1:]}
 
 
 def registered(text: str) -> dict[str, Any]:
