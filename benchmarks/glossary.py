@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,8 @@ def ask(pairs: list[dict[str, Any]], files: dict[str, Path], out: Path, styles: 
     known = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
     done = {(line["id"], line["style"]) for line in map(json.loads, known)}
     out.parent.mkdir(parents=True, exist_ok=True)
-    model = open_model(None, cache=False)
-    with closing(model), out.open("a", encoding="utf-8") as stream:  # type: ignore[type-var]
-        pipeline = Pipeline.from_recipe(recipe, model)
+    pipeline = Pipeline.from_recipe(recipe, opened=partial(open_model, cache=False))
+    with closing(pipeline.model), out.open("a", encoding="utf-8") as stream:  # type: ignore[type-var]
         for number, pair in enumerate(pairs, 1):
             for style in styles:
                 if (pair["id"], style) in done:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -217,8 +218,9 @@ def main() -> None:
             for name in options.recipes.split(","):
                 if (record["id"], name) in done:
                     continue
-                pipeline = replace(Pipeline.from_recipe(name, model), limits=Limits(seconds=30))
-                line = repaired(pipeline, record, file_of(record, options.data), asks=asks)
+                by_name = partial(open_model, base=options.model, cache=False)
+                made = Pipeline.from_recipe(name, None if asks else model, Limits(seconds=30), by_name)
+                line = repaired(made, record, file_of(record, options.data), asks=asks)
                 stream.write(json.dumps({"recipe": name, **line}, ensure_ascii=False) + "\n")
                 stream.flush()
 

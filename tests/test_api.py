@@ -15,6 +15,7 @@ from sqljury.access.rules import Access
 from sqljury.budget import Allowance
 from sqljury.context import Progress
 from sqljury.errors import (
+    BudgetExceededError,
     CancelledError,
     DatabaseError,
     InputError,
@@ -23,6 +24,8 @@ from sqljury.errors import (
     QuestionError,
     RecipeError,
 )
+from sqljury.llm.ledger import Budget as Limit
+from sqljury.llm.ledger import Ledger, Metered, Price
 from sqljury.schema.introspect import introspect
 from sqljury.sql.parse import MAX_READ_WORDS
 
@@ -54,6 +57,22 @@ def test_what_was_given_open_stays_open(path: Path) -> None:
         with Session(db, recipe="fast", model=FakeModel([TALL])) as session:
             session.ask("Who is tall?")
         assert db.execute("SELECT 1").ok
+
+
+def test_a_ledger_counts_the_calls_of_a_given_model_too_and_once(path: Path) -> None:
+    price = Price(input=1.0, output=1.0)
+    for meters in (0, 1):
+        ledger = Ledger()
+        given = Metered(FakeModel(TALL), ledger, price) if meters else FakeModel(TALL)
+        with Session(path, recipe="fast", model=given, ledger=ledger, price=price) as session:
+            answer = session.ask("Who is tall?")
+        assert (ledger.spent.calls, answer.cost.calls) == (1, 1)
+        assert ledger.spent.usd == answer.cost.usd > 0
+    with (
+        Session(path, recipe="fast", model=FakeModel(TALL), ledger=Ledger(Limit(calls=0))) as session,
+        pytest.raises(BudgetExceededError),
+    ):
+        session.ask("Who is tall?")
 
 
 def test_every_step_is_told_and_the_answer_says_what_it_cost(path: Path) -> None:

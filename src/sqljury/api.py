@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.budget import UNLIMITED, Allowance
+from sqljury.budget import UNLIMITED, Allowance, Budget
 from sqljury.context import Kept, Options, Progress, State, by_arguments, silent
 from sqljury.datasets.candidates import Votes
 from sqljury.datasets.pool import Pool
@@ -24,10 +24,10 @@ from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.db.contents import content
-from sqljury.errors import InputError, NoAnswerError, ProjectError
+from sqljury.errors import InputError, ProjectError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import open_model
+from sqljury.llm.open import metered, open_model
 from sqljury.llm.privacy import level
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.project import Project
@@ -45,7 +45,7 @@ from sqljury.stages.contrast import verified
 from sqljury.stages.follow import FOLLOW, standalone
 from sqljury.stages.prepare import known, value_index
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Cost, Limits, Privacy, Question, Result, Schema
+from sqljury.types import Answer, Candidate, Limits, Privacy, Question, Result, Schema
 from sqljury.types.candidate import equal_votes, of_systems
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
@@ -61,9 +61,10 @@ class Session(Closing):
 
     ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
     default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
-    or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
-    tables and columns may be seen, ``privacy`` what models outside of this process may get of the content: nothing but
-    the ``schema``, ``values`` of columns too, or whole ``rows``. ``notes`` on the database are those of
+    or its name, by default the embedded one; a model is used as it is, without the recipe's adapter, which is for those
+    opened by name. The models that a recipe names are opened beside it. ``access`` says which tables and columns may
+    be seen, ``privacy`` what models outside of this process may get of the content: nothing but the ``schema``,
+    ``values`` of columns too, or whole ``rows``. ``notes`` on the database are those of
     ``schema.notes_files.load``, or paths of YAML files and ``database_description`` folders. ``examples`` are worked
     examples or the path of a file of them, for recipes that show some. ``limits`` hold for each query, ``allowance``
     for a question: once it is spent, the best of what there is then is the answer. ``cache`` keeps replies of models
@@ -108,12 +109,10 @@ class Session(Closing):
             self.database = _opened(stack, database, schemas, access)
             base = model if isinstance(model, str) else None
             opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price, together=together)
-            if model is None or isinstance(model, str):
-                model = opened()
-                stack.callback(_close, model)
-            pipeline = Pipeline.from_recipe(recipe, model, limits, opened)
-            for other in pipeline.others():
-                stack.callback(_close, other)
+            given = None if model is None or isinstance(model, str) else metered(model, ledger, price)
+            pipeline = Pipeline.from_recipe(recipe, given, limits, opened)
+            for one in pipeline.others() if given is not None else (pipeline.model, *pipeline.others()):
+                stack.callback(_close, one)
             self.pipeline = replace(pipeline, allowance=allowance, pool=pool, privacy=level(privacy))
             self._open = stack.pop_all()
 
@@ -173,16 +172,13 @@ class Session(Closing):
 
         The question may point back to ``earlier`` ones: that of the answer is as ``standalone`` writes it.
         ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
-        on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
+        on which its query and the best other one differ. The allowance holds for all of it. Raises what
+        ``Pipeline.answer`` raises.
         """
-        text, cost = self._understood(question, earlier) if earlier else (question, Cost())
-        try:
-            answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
-        except NoAnswerError as error:
-            error.cost = cost + (error.cost or Cost())
-            raise
-        if cost.calls:
-            answer = replace(answer, cost=cost + answer.cost, steps=((FOLLOW, cost), *answer.steps))
+        text, budget = self._understood(question, earlier) if earlier else (question, None)
+        asked = Question(text, evidence)
+        context = self.pipeline.context(asked, self.database, budget=budget, **self._options())
+        answer = self.pipeline.finish(State.of(asked), context)
         return self.verify(answer) if verify else answer
 
     def standalone(self, question: str, earlier: Sequence[str]) -> str:
@@ -193,13 +189,13 @@ class Session(Closing):
         """
         return self._understood(question, earlier)[0]
 
-    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
-        """The question that stands alone, and what it cost to write it."""
+    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Budget]:
+        """The question that stands alone, and the budget that was charged for writing it."""
         context = self.pipeline.context(Question(question), self.database, follows=bool(earlier), **self._options())
         with context.step(FOLLOW):
             text = standalone(question, earlier, context)
         check_question(Question(text))
-        return text, context.budget.total()
+        return text, context.budget
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

@@ -18,7 +18,7 @@ from sqljury import traces
 from sqljury.budget import Budget
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.contents import Content, content
-from sqljury.errors import ContextLengthError, PrivacyError
+from sqljury.errors import CancelledError, ContextLengthError, PrivacyError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
@@ -35,6 +35,8 @@ T = TypeVar("T")
 PLAIN: Final = Recipe("plain")
 QUERY_SECONDS: Final = 2.0
 """A query that is begun may run this long, even if the time of its step or its question is over by then."""
+WAIT_SECONDS: Final = 0.05
+"""After so long, whoever waits for work of another question looks whether its own was cancelled."""
 QUERY_SHARE: Final = 1 / 3
 """The share of its time limit that it may run where only the recipe's time is over: that is for calls of the model."""
 
@@ -108,18 +110,26 @@ class Kept:
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gives, or gave for this key before; what it raises is raised, and nothing kept."""
+    def get(self, key: Hashable, make: Callable[[], T], cancel: threading.Event | None = None) -> T:
+        """What ``make`` gives, or gave for this key before; what it raises is raised, and nothing kept.
+
+        While another thread makes it, setting ``cancel`` ends the wait with ``CancelledError``.
+        """
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
             self._entries.move_to_end(key)
             while len(self._entries) > self._size:
                 self._entries.popitem(last=False)
-        with entry.lock:
+        while not entry.lock.acquire(timeout=WAIT_SECONDS):
+            if cancel is not None and cancel.is_set():
+                raise CancelledError("stopped while it waited for the work of another question")
+        try:
             if not entry.made:
                 entry.made.append(make())
             value: T = entry.made[0]
             return value
+        finally:
+            entry.lock.release()
 
 
 @dataclass(slots=True)
@@ -177,7 +187,7 @@ class Context:
 
     def content(self) -> Content:
         """What is kept of the database's content, which is looked at once for the question."""
-        return self.once.get("content", lambda: content(self.db))
+        return self.once.get("content", lambda: content(self.db), self.cancel)
 
     def exhausted(self) -> bool:
         """Whether no further call of a model is to be begun."""

@@ -137,9 +137,10 @@ class QueryLimitError(QueryError):
 
 
 class ModelError(SqljuryError):
-    """The model cannot be used."""
+    """The model cannot be used; ``cost`` is what its call took before it failed, None where that is not known."""
 
     exit_code = 5
+    cost: Cost | None = None
 
 
 class WeightsError(ModelError):
@@ -209,6 +210,7 @@ class NoAnswerError(SqljuryError):
 
 
 class CancelledError(SqljuryError):
-    """The user stopped the work."""
+    """The user stopped the work; ``cost`` is that of a stopped call of a model, as of ``ModelError``."""
 
     exit_code = 130
+    cost: Cost | None = None

@@ -118,14 +118,15 @@ class Pipeline:
     def from_recipe(
         cls,
         recipe: str,
-        model: LanguageModel,
+        model: LanguageModel | None = None,
         limits: Limits = DEFAULT_LIMITS,
-        opened: Callable[[str], LanguageModel] = open_model,
+        opened: Callable[..., LanguageModel] = open_model,
     ) -> Pipeline:
-        """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
+        """The pipeline of a recipe by name or TOML path; raises ``RecipeError``, and what ``opened`` raises.
 
-        ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed. That
-        closes ``model`` with the recipe's adapter too, which shares its weights.
+        A given ``model`` is used as it is. Without one it is what ``opened`` opens without a name, with the recipe's
+        adapter where that is for it: close it after use. ``opened`` opens the models that the recipe names too, each
+        once; close them, the ``others()``, as well.
         """
         return cls.of(recipes.load(recipe), model, limits, opened)
 
@@ -133,18 +134,20 @@ class Pipeline:
     def of(
         cls,
         recipe: Recipe,
-        model: LanguageModel,
+        model: LanguageModel | None = None,
         limits: Limits = DEFAULT_LIMITS,
-        opened: Callable[[str], LanguageModel] = open_model,
+        opened: Callable[..., LanguageModel] = open_model,
         *,
         given: bool = False,
     ) -> Pipeline:
         """The same for a recipe that was loaded; with ``given`` for one of ``registry.choosing_recipe``."""
-        plain = model.name
-        if recipe.adapter and adapters.suits(recipe.adapter, plain):
-            model = opened(f"{plain}+{recipe.adapter}")
-        if (worn := recipe.select.adapter) and adapters.suits(worn, plain):
-            recipe = replace(recipe, select=replace(recipe.select, judge=f"{plain}+{worn}", adapter=""))
+        if model is None:  # a given one may have another context, or a cache around it, which a name does not tell
+            model = opened()
+            plain = model.name
+            if recipe.adapter and adapters.suits(recipe.adapter, plain):
+                model = opened(f"{plain}+{recipe.adapter}")
+            if (worn := recipe.select.adapter) and adapters.suits(worn, plain):
+                recipe = replace(recipe, select=replace(recipe.select, judge=f"{plain}+{worn}", adapter=""))
         return cls(recipe, model, limits, models=by_names(set(recipe.models), model, opened), given=given)
 
     def others(self) -> list[LanguageModel]:
@@ -157,16 +160,22 @@ class Pipeline:
         return None if all(map(is_local, (self.model, *self.models.values()))) else self.privacy
 
     def context(
-        self, question: Question, db: Database, *, follows: bool = False, **options: Unpack[Options]
+        self,
+        question: Question,
+        db: Database,
+        *,
+        follows: bool = False,
+        budget: Budget | None = None,
+        **options: Unpack[Options],
     ) -> Context:
-        """What the stages share on this question; its budget counts from here on.
+        """What the stages share on this question; its budget counts from here on, or is one that counts already.
 
         One that ``follows`` others may change what they asked for, see ``check_question``. Raises ``QuestionError`` for
         a question that cannot be asked; where the recipe has code written that is run, ``MissingExtraError`` without
         the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
         recipe = _for(self.model, self.recipe, self.questions)
-        budget = Budget(self.allowance, recipe.budget.seconds or inf)
+        budget = budget or Budget(self.allowance, recipe.budget.seconds or inf)
         check_question(question, follows=follows)
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing

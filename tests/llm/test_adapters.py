@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from sqljury import FakeModel, Pipeline, recipes
+from sqljury import Pipeline, Session, recipes
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
 from sqljury.errors import CancelledError, InputError, ModelError, RecipeError, WeightsError
 from sqljury.llm import adapters, engine, models
-from sqljury.llm.base import LanguageModel, Message, Sampling
+from sqljury.llm.base import Message, Sampling
+from sqljury.llm.ledger import Ledger, Metered
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
 
@@ -111,37 +112,53 @@ def test_a_recipe_s_adapter_is_worn_by_its_own_weights_that_wear_none(
     recipe = tmp_path / "own.toml"
     recipe.write_text('adapter = "writer"\n[[generate]]\n')
 
-    def asked(model: LanguageModel) -> str:
-        return Pipeline.from_recipe(str(recipe), model, opened=partial(open_model, cache=False)).model.name
+    def pipeline_of(name: str) -> Pipeline:
+        return Pipeline.from_recipe(str(recipe), opened=partial(open_model, base=name, cache=False))
 
-    plain = LocalModel("smollm2-135m")
+    def asked(name: str) -> str:
+        return pipeline_of(name).model.name
+
+    plain = "smollm2-135m"
     assert asked(plain) == "smollm2-135m", "its weights are not there"
     monkeypatch.setattr(models, "find", lambda name: tmp_path / name)
     monkeypatch.setattr(models, "present", lambda name: tmp_path / name)
     assert asked(plain).startswith("smollm2-135m+writer@")
-    assert asked(LocalModel("gemma-3-270m")) == "gemma-3-270m"
-    assert asked(FakeModel({})) == "fake"
+    assert asked("gemma-3-270m") == "gemma-3-270m"
     made("own", b"GGUF two")
-    assert asked(LocalModel("smollm2-135m", adapter="own")).startswith("smollm2-135m+own@")
-    assert asked(open_model("smollm2-135m+none", cache=False)) == "smollm2-135m+none"
+    assert asked("smollm2-135m+own").startswith("smollm2-135m+own@")
+    assert asked("smollm2-135m+none") == "smollm2-135m+none"
     made("judge", entry(models.CATALOGUE["smollm2-135m"].sha256))
     recipe.write_text('adapter = "writer"\n[[generate]]\n[select]\nselector = "tournament"\nadapter = "judge"\n')
 
-    def judging(model: LanguageModel) -> list[str]:
-        pipeline = Pipeline.from_recipe(str(recipe), model, opened=partial(open_model, cache=False))
+    def judging(name: str) -> list[str]:
+        pipeline = pipeline_of(name)
         assert pipeline.recipe.select.adapter == ("" if pipeline.others() else "judge")
         return [other.name.partition("@")[0] for other in pipeline.others()]
 
     assert judging(plain) == ["smollm2-135m+judge"]
-    assert judging(LocalModel("gemma-3-270m")) == []
-    assert judging(open_model("smollm2-135m+none", cache=False)) == []
-    assert judging(FakeModel({})) == []
+    assert judging("gemma-3-270m") == []
+    assert judging("smollm2-135m+none") == []
     recipe.write_text('[[generate]]\n[select]\nselector = "tournament"\nadapter = "judge"\njudge = "+judge"\n')
     with pytest.raises(RecipeError, match="is worn by the model that writes; write it behind"):
         judging(plain)
     recipe.write_text('adapter = "nosuch"\n[[generate]]\n')
     with pytest.raises(WeightsError, match="no adapter 'nosuch'"):
         asked(plain)
+
+
+def test_a_model_that_is_given_is_asked_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: Path) -> None:
+    """Its context, its meter and its cache would be lost with another model in its place."""
+    made("writer", entry(models.CATALOGUE["smollm2-135m"].sha256))
+    recipe = tmp_path / "own.toml"
+    recipe.write_text('adapter = "writer"\n[[generate]]\n[select]\nselector = "tournament"\nadapter = "writer"\n')
+    monkeypatch.setattr(models, "find", lambda name: tmp_path / name)
+    monkeypatch.setattr(models, "present", lambda name: tmp_path / name)
+    given = Metered(LocalModel("smollm2-135m", context=1024), Ledger())
+    with Session(shop, recipe=str(recipe), model=given) as session:
+        assert session.pipeline.model is given
+        assert session.pipeline.others() == []
+    with Session(shop, recipe=str(recipe), model="smollm2-135m", cache=False) as session:
+        assert session.pipeline.model.name.startswith("smollm2-135m+writer@")
 
 
 def test_two_adapters_for_one_model_are_refused() -> None:

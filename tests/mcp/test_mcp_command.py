@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import socket
 import sqlite3
@@ -27,6 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from sqljury.cli import app
+from sqljury.mcp.clients import registration
 from sqljury.web.tokens import entry, new_token
 
 SAYS = """
@@ -117,7 +119,8 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     (folder / "other.db").write_bytes((folder / "zoo.db").read_bytes())
     (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n[databases.other]\nurl = "other.db"\n')
     tokens = {"ann": new_token(), "bob": new_token()}
-    lines = [entry("ann", tokens["ann"], ["zoo"]), entry("bob", tokens["bob"], ["*"]), 'deny = ["animal.name"]']
+    ann_may = [entry("ann", tokens["ann"], ["zoo"]), 'deny = ["animal.weight"]']
+    lines = [*ann_may, entry("bob", tokens["bob"], ["*"]), 'deny = ["animal.name"]']
     (folder / "tokens.toml").write_text("\n".join(lines) + "\n")
 
     async def client_of(port: int, token: str) -> list[Any]:
@@ -136,7 +139,12 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
             (folder / "other.db").write_bytes(b"no database" * 1000)
             count = {"sql": "SELECT count(*) FROM animal", "database": "other"}
             damaged = await client.call_tool("execute_sql", count)
-            return [[one["name"] for one in names.structured_content["databases"]], rows, other, answer, damaged]
+            described = [
+                await client.call_tool("describe_database", {"database": name}) for name in ("zoo", "", "other")
+            ]
+            resource = await client.read_resource("sqljury://schema/zoo")
+            listed = [one["name"] for one in names.structured_content["databases"]]
+            return [listed, rows, other, answer, damaged, described, resource.contents[0].text]
 
     with serving(folder, "--host", "127.0.0.1", "--tokens", "tokens.toml") as port:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {tokens['ann']}"}):
@@ -160,6 +168,15 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     assert bob[4].is_error
     assert "[path]: is not an SQLite database" in bob[4].content[0].text
     assert folder.name not in bob[4].content[0].text
+    for (zoo, unnamed, other), resource, shown, hidden in ((*bob[5:], "weight", "name"), (*ann[5:], "name", "weight")):
+        assert re.search(rf"\b{shown}\b", schema := zoo.structured_content["schema"])
+        assert not re.search(rf"\b{hidden}\b", schema)
+        assert resource == schema
+        assert other.is_error == (hidden == "weight")
+        assert unnamed.is_error == (hidden == "name")  # bob has two databases, so that he has to name one
+    assert ann[5][1].structured_content == ann[5][0].structured_content
+    assert "known are zoo" in ann[5][2].content[0].text
+    assert "other" not in ann[5][2].content[0].text.partition("known are")[2]
 
 
 def test_clients_take_turns_and_none_fills_the_queue(folder: Path) -> None:
@@ -236,6 +253,12 @@ def test_registration_with_clients(folder: Path) -> None:
     started = subprocess.run([server["command"], "--version"], capture_output=True, text=True, check=False)
     assert started.returncode == 0
     assert str(folder) in sqljury(folder, "mcp", "--print-config").stdout
+
+
+def test_a_registration_may_hold_any_character() -> None:
+    command = ["/opt/\U0001f4e6/sqljury", "mcp", "--db", 'a \x7f".db']
+    codex = registration(command).rpartition("toml)\n")[2]
+    assert tomllib.loads(codex)["mcp_servers"]["sqljury"] == {"command": command[0], "args": command[1:]}
 
 
 def registered(text: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mcp_types import ElicitResult
 from sqljury import FakeModel
 from sqljury.access.rules import Access
 from sqljury.errors import InputError
+from sqljury.llm.ledger import Budget, Ledger
 from sqljury.mcp.databases import Databases
 from sqljury.mcp.server import build, serve_http
 from sqljury.parallel.jobs import Jobs
@@ -358,3 +359,12 @@ def test_notes_on_what_a_rule_hides_neither_fail_nor_show(db: Path) -> None:
     assert "feet: SUM(legs)" in text
     assert "keeper" not in text
     assert "a person" not in text
+
+
+def test_the_model_of_databases_that_name_none_is_counted(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda *_: FakeModel("SELECT count(*) FROM animal"))
+    ledger = Ledger(Budget(calls=1))
+    with Databases({name: {"database": db, "recipe": "fast"} for name in "ab"}, ledger=ledger, cache=False) as opened:
+        assert call(opened, "ask", question="How many animals?", database="a")["rows"] == [[3]]
+        assert ledger.spent.calls == 1
+        assert "limit of 1 calls" in call(opened, "ask", question="How many animals?", database="b")

@@ -151,6 +151,15 @@ def test_a_line_of_feedback_survives_any_text(folder: Path) -> None:
     assert (first.sql, second.question) == (hostile.sql, "b")
 
 
+def test_an_entry_begins_a_line_of_its_own(folder: Path) -> None:
+    file = folder / "feedback.jsonl"
+    file.write_text('{"question": "a", "sql": "SELECT 1", "db_id": "shop", "good": true}')  # no line end
+    for question in ("b", "c"):
+        record(load(folder), up(question, "SELECT 1"))
+    assert [given.question for given in read(load(folder))] == ["a", "b", "c"]
+    assert file.read_text().count("\n") == 3
+
+
 def test_what_a_word_means_is_remembered_in_the_glossary_and_changed_there(folder: Path) -> None:
     project = load(folder)
     for meaning in ("the number of rows", "the sum of: quantity # not rows"):
@@ -160,11 +169,31 @@ def test_what_a_word_means_is_remembered_in_the_glossary_and_changed_there(folde
     assert [term for term, _ in project.database().notes.glossary] == ['How many "pieces"', "open"]
 
 
-def test_a_glossary_that_cannot_take_a_line_stays_as_it_is(folder: Path) -> None:
-    (folder / "glossary.yaml").write_text("{open: status 3}\n")
+@pytest.mark.parametrize(
+    "old",
+    [
+        "pieces: the number of rows\n",
+        "'pieces': the number of rows  # not the sum",
+        '"pieces"  : "the number\n\n  of rows"\n',
+        "pieces:\n  the number\n  of rows\n",
+        "pieces: >-\n  the number\n  of rows\n\n",
+        "? pieces\n: the number of rows\n",
+        "pieces:\n",
+    ],
+)
+def test_what_a_word_meant_before_goes_however_it_was_written(folder: Path, old: str) -> None:
+    file, around = folder / "glossary.yaml", ("# our words\nopen: status 3\n", "# late ones\nlate: after a week\n")
+    file.write_text(f"{around[0]}{old.rstrip()}\n{around[1]}")
+    remember(load(folder), "shop", "pieces", "the sum of quantity")
+    assert file.read_text() == f'{"".join(around)}"pieces": "the sum of quantity"\n'
+
+
+@pytest.mark.parametrize("old", ["{open: status 3}\n", "{open: status 3, late: after a day}\n", "- late\n"])
+def test_a_glossary_that_cannot_take_a_line_stays_as_it_is(folder: Path, old: str) -> None:
+    (folder / "glossary.yaml").write_text(old)
     with pytest.raises(InputError):
         remember(load(folder), "shop", "late", "after a week")
-    assert (folder / "glossary.yaml").read_text() == "{open: status 3}\n"
+    assert (folder / "glossary.yaml").read_text() == old
 
 
 def test_two_databases_that_share_a_glossary_define_a_term_once(folder: Path) -> None:

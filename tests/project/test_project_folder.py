@@ -207,6 +207,16 @@ def test_a_new_folder_is_valid_and_overwrites_nothing(tmp_path: Path) -> None:
         create(tmp_path, {})
 
 
+def test_any_name_of_a_file_stands_in_the_new_folder(tmp_path: Path) -> None:
+    for number, name in enumerate(('\U0001f4e6 \x7f\x1b"\\.db', "données.db")):
+        folder = tmp_path / str(number)
+        create(folder, {"shop": str(folder / name)})
+        assert load(folder).settings.databases["shop"].url == name
+    with pytest.raises(ProjectError, match="not UTF-8 text"):
+        create(tmp_path, {"shop": str(tmp_path / "\udcff.db")})
+    assert not (tmp_path / "sqljury.toml").exists()
+
+
 def test_a_database_beside_the_new_folder_is_found_from_it(tmp_path: Path) -> None:
     create(tmp_path / "know", {"shop": str(tmp_path / "shop.db")})
     made = load(tmp_path / "know")

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Session
+from sqljury.budget import Allowance
 from sqljury.errors import NoAnswerError, QuestionError
 from sqljury.language.ambiguity import points_back
 from sqljury.llm.fake import Script
 from sqljury.types import Privacy
 
+EIGHT = str(Path(__file__).parents[1] / "eight.toml")
 EARLIER = ["How many orders came in 2024?"]
 
 
@@ -62,6 +64,18 @@ def test_a_question_without_an_answer_counts_it_too(file: Path) -> None:
         session.ask("and in 2023?", earlier=EARLIER)
     assert caught.value.cost is not None
     assert caught.value.cost.calls == len(model.calls)
+
+
+def test_the_writing_and_the_answer_share_one_allowance(file: Path) -> None:
+    model = FakeModel({"You write:": "How many orders came in 2023?", "You write SQLite": "SELECT 1"})
+    with Session(file, recipe=EIGHT, model=model, cache=False) as session:
+        session.ask("and in 2023?", earlier=EARLIER)
+        assert len(model.calls) == 3
+        two = sum(model.count_tokens(call.prompt) for call in model.calls[:2])
+        limited = Session(session.database, recipe=EIGHT, model=model, allowance=Allowance(tokens=two), cache=False)
+        answer = limited.ask("and in 2023?", earlier=EARLIER)
+    assert (answer.cost.calls, len(model.calls)) == (2, 5)
+    assert answer.cost.computed_tokens > two
 
 
 @pytest.mark.parametrize("privacy", ["schema", "values", "rows"])

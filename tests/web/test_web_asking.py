@@ -193,6 +193,31 @@ def test_check_says_whether_a_query_is_right(serve: Serve) -> None:
     assert (refused.status_code, refused.json()["code"]) == (422, "query-refused")
 
 
+def test_large_integers_are_texts_wherever_they_stand(serve: Serve) -> None:
+    def numbers(text: str) -> list[int]:
+        found: list[int] = []
+        json.loads(text, parse_int=lambda digits: found.append(int(digits)))
+        return found
+
+    highest, lowest = "SELECT max(salary) FROM person", "SELECT min(salary) + 9007199254740992 FROM person"
+    client = serve(lambda call: [highest, highest, lowest] if call.n > 1 else highest, recipe=VOTES_OF_EIGHT)
+    asked = {"database": "people", "question": "What is the highest salary?"}
+    talk = {"model": "sqljury/people", "messages": [{"role": "user", "content": asked["question"]}]}
+    answered = client.post("/v1/ask", json={**asked, "verify": True})
+    checked, corrected = (
+        client.post("/v1/check", json={**asked, "sql": sql}) for sql in (lowest, "SELECT nothing FROM person")
+    )
+    assert checked.json()["result"]["rows"] == [["9007199254741002"]]
+    assert corrected.json()["correction"]["rows"] == answered.json()["rows"] == [["9007199254740993"]]
+    assert answered.json()["verified"]["test"] is not None
+    streamed = client.post("/v1/ask", json={**asked, "verify": True, "stream": True}).text
+    chatted = client.post("/v1/chat/completions", json={**talk, "stream": True}).text
+    kept = client.get(f"/v1/history/{answered.json()['id']}").text
+    lines = [line.removeprefix("data: ") for line in f"{streamed}{chatted}".splitlines() if line.startswith("data: {")]
+    for text in (answered.text, checked.text, corrected.text, kept, *lines):
+        assert max(numbers(text), default=0) <= 2**53, text
+
+
 @pytest.mark.parametrize("content", [None, b"", b"no database" * 1_000], ids=["gone", "empty", "another file"])
 def test_a_database_that_goes_away_and_comes_back(serve: Serve, people: Path, content: bytes | None) -> None:
     client = serve()

@@ -35,12 +35,29 @@ def test_names_of_loopback_are_known(serve: Serve, host: str) -> None:
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://localhost:9999"},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
     ],
 )
 def test_pages_of_other_sites_are_refused(serve: Serve, headers: dict[str, str]) -> None:
     response = serve().post("/v1/ask", json=ASK, headers=headers)
     assert (response.status_code, response.json()["code"]) == (403, "foreign-origin")
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["/v1/search?text=Ann", "/v1/schema", "/v1/history", "/v1/openapi.json", "/metrics"])
+def test_other_sites_cause_no_work_by_an_address(serve: Serve, path: str, site: str) -> None:
+    client = serve()
+    for method in ("GET", "HEAD"):
+        assert client.request(method, path, headers={"Sec-Fetch-Site": site}).status_code == 403
+    for own in ("same-origin", "none"):
+        assert client.get(path.replace("?", "?database=people&"), headers={"Sec-Fetch-Site": own}).status_code != 403
+
+
+def test_a_link_of_another_site_leads_to_the_page(serve: Serve) -> None:
+    for path in ("/", "/login"):
+        assert serve().get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
 
 
 def test_the_own_page_is_not(serve: Serve) -> None:
@@ -115,6 +132,7 @@ def test_the_page_logs_in_with_a_token(serve: Serve) -> None:
     client = serve(tokens=file)
     assert client.get("/", follow_redirects=False).headers["location"] == "/login"
     assert client.post("/login", data={"token": "wrong"}).status_code == 401
+    assert client.post("/login", data={str(number): "1" for number in range(12)}).status_code == 401
     done = client.post("/login", data={"token": token}, follow_redirects=False)
     cookie = done.headers["set-cookie"]
     assert done.status_code == 303

@@ -172,21 +172,23 @@ def _asking(examples: Sequence[Example], db_id: str) -> str:
 
 def pipeline_for(
     pool: Pool,
-    model: LanguageModel,
+    model: LanguageModel | None = None,
     recipe: str = "choose",
     selector: str = "",
     limits: Limits = DEFAULT_LIMITS,
-    opened: Callable[[str], LanguageModel] = open_model,
+    opened: Callable[..., LanguageModel] = open_model,
     weights: str = "",
     opinion: Opinion | Literal[""] = "",
 ) -> Pipeline:
     """The pipeline that chooses among the candidates of a pool by a recipe; ``selector`` replaces the recipe's.
 
-    So does ``opinion``, see ``SelectPart``. ``weights`` is a file of `sqljury train light`, for the selector ``light``.
-    With ``NoModel`` nothing is asked. Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then,
-    and ``InputError`` for a file that does not hold weights.
+    So does ``opinion``, see ``SelectPart``. ``model`` and ``opened`` are those of ``Pipeline.from_recipe``. ``weights``
+    is a file of `sqljury train light`, for the selector ``light``. With ``NoModel`` nothing is asked. Raises
+    ``RecipeError`` for a recipe that cannot be loaded, or needs a model then, and ``InputError`` for a file that does
+    not hold weights.
     """
-    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model, weights, opinion)
+    asked = opened() if model is None else model
+    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, asked, weights, opinion)
     return Pipeline.of(adapted, model, limits, opened, given=True)
 
 

@@ -124,8 +124,7 @@ def _checked(
     from sqljury.stages.check import with_tests
 
     opened = opening(name, cache=False, together=batch)
-    model = opened()
-    pipeline = Pipeline.from_recipe(recipe, model, opened=opened)
+    pipeline = Pipeline.from_recipe(recipe, opened=opened)
     pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""), questions=batch)
 
     def check(example: Example, db: Database, stop: threading.Event) -> Record:
@@ -141,7 +140,7 @@ def _checked(
         terminal.note(f"{done} {line['id']} {outcome}"[:160])
 
     others = sorted(one.name for one in pipeline.others())  # an adapter's name changes when it is trained again
-    wanted = {**settled, "model": model.name, "others": others, "recipe": asdict(pipeline.recipe)}
+    wanted = {**settled, "model": opened().name, "others": others, "recipe": asdict(pipeline.recipe)}
     return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=batch)
 
 

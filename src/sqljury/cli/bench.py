@@ -112,7 +112,7 @@ def spider(
         )
         if not finished:  # otherwise no model is needed
             opened = opening(model, adapter, cache=cache, together=batch)
-            pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
+            pipeline = Pipeline.from_recipe(recipe, None, limits, opened)
             pipeline = replace(pipeline, allowance=allowed, pool=pool, questions=batch)
             for sampled, folder in folders.items():
                 settled = run.settings(pipeline, name, sampled) | {"cache": cache}

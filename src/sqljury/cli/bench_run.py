@@ -121,7 +121,7 @@ def run(
     noted = by_url(drawn, notes)
 
     def pipeline_of(opened: Callable[..., LanguageModel]) -> Pipeline:
-        made = Pipeline.from_recipe(recipe, opened(), limits, opened)
+        made = Pipeline.from_recipe(recipe, None, limits, opened)
         return replace(made, allowance=budget, pool=pool, notes=noted, questions=batch, privacy=benchmark.privacy)
 
     opened_by = partial(opening, model, adapter, cache=cache, price=priced and priced.among(batch), together=batch)

@@ -230,7 +230,7 @@ def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Cho
         given.check_out(files.out, sources, files.run, [settings["recipe"], settings["weights"]])
         limits = Limits(seconds=seconds)
         chosen_by = {name: settings[name] for name in ("recipe", "selector", "weights", "opinion")}
-        pipeline = given.pipeline_for(sources.pool, opened(), limits=limits, opened=opened, **chosen_by)
+        pipeline = given.pipeline_for(sources.pool, limits=limits, opened=opened, **chosen_by)
         pipeline = replace(pipeline, privacy=settings["privacy"])
         controls = Controls(_say, cancel, opened)
         choices = given.choose(sources, pipeline, files.run, controls, seed=settings["seed"])

@@ -73,7 +73,7 @@ def tune(
     benchmark, of_project = benchmark_at(data, dataset, draw.split, db_dir)
     drawn = draw.drawn(benchmark.examples)
     opened = opening(model, adapter, cache=False, ledger=spending.ledger(), price=price_of(spending.price))
-    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
+    pipeline = Pipeline.from_recipe(recipe, None, Limits(seconds=timeout), opened)
     notes = by_url(drawn, notes_of(drawn, of_project, benchmark))
     pipeline = replace(pipeline, pool=pool_of(shots), notes=notes, privacy=benchmark.privacy)
     local = getattr(pipeline.model, "on_cpu", False)  # services take no adapters

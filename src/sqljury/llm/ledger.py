@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-from sqljury.errors import BudgetExceededError, InputError
+from sqljury.errors import BudgetExceededError, CancelledError, InputError, ModelError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
 from sqljury.types import Cost
 
@@ -135,8 +135,8 @@ class Metered(Wrapper):
     """A model whose calls are counted and priced in ``ledger``, and refused where its budget ends.
 
     The most a call could use is estimated as its prompt (once for each sample where the backend sends it so) and
-    ``n * max_tokens``. A failed call counts as a call with its seconds; its tokens are not known. Raises
-    ``InputError`` for a limit in dollars without a price.
+    ``n * max_tokens``. A failed call counts as a call with its seconds, and with the tokens of those of its requests
+    that were answered, as far as the error says them. Raises ``InputError`` for a limit in dollars without a price.
     """
 
     def __init__(self, model: LanguageModel, ledger: Ledger, price: Price | None = None) -> None:
@@ -157,6 +157,9 @@ class Metered(Wrapper):
             reply = self.model.complete(messages, sampling, n, **streaming)
             used = self._priced(reply.cost)
             return replace(reply, cost=used)
+        except (ModelError, CancelledError) as error:
+            used = used if error.cost is None else self._priced(error.cost)
+            raise
         finally:
             self.ledger.settle(ticket, used if used.seconds else replace(used, seconds=time.perf_counter() - began))
 

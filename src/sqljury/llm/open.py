@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from sqljury.errors import ModelError
 from sqljury.llm import adapters, models
-from sqljury.llm.base import LanguageModel, NoModel
+from sqljury.llm.base import LanguageModel, NoModel, Wrapper
 from sqljury.llm.ledger import Ledger, Metered, Price
 from sqljury.llm.prices import Prices
 
@@ -39,13 +39,29 @@ def open_model(
         return model  # nothing to cache or count, and steps that look for it find it
     if name and not name.startswith("+"):
         _look_for(name)  # a recipe may come to it only after minutes
-    if ledger is not None or price is not None:
-        model = Metered(model, ledger or Ledger(), _price_of(model, price))
+    model = metered(model, ledger, price)
     if cache:
         from sqljury.llm.cache import Cached
 
         model = Cached(model, models.cache_dir() / CACHE_FILE)
     return model
+
+
+def metered(model: LanguageModel, ledger: Ledger | None, price: Price | Prices | None) -> LanguageModel:
+    """The model with a meter around it, if there is a ledger or a price; one that counts in this ledger as it is.
+
+    Raises ``InputError`` for a table of prices without the model.
+    """
+    if isinstance(model, NoModel) or (ledger is None and price is None) or _counts_in(model, ledger):
+        return model
+    return Metered(model, ledger or Ledger(), _price_of(model, price))
+
+
+def _counts_in(model: LanguageModel, ledger: Ledger | None) -> bool:
+    """Whether the model, or one within it, is metered in this ledger: a second meter would count each call twice."""
+    if isinstance(model, Metered) and model.ledger is ledger:
+        return True
+    return isinstance(model, Wrapper) and _counts_in(model.model, ledger)
 
 
 def _price_of(model: LanguageModel, price: Price | Prices | None) -> Price | None:

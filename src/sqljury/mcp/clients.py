@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, Final
 
+from sqljury.types.serialize import in_toml
+
 _HEADINGS: Final = {
     "claude": "Claude Code, in a shell",
     "desktop": "Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json), Windsurf, Gemini CLI",
@@ -26,8 +28,8 @@ def registration(command: Sequence[str], variables: Sequence[str] = ()) -> str:
     env = dict.fromkeys(variables, "...")
     stdio = {"command": program, "args": arguments, **({"env": env} if env else {})}
     given = "".join(f'--env {name}="${name}" ' for name in variables)
-    table = ", ".join(f"{name} = {json.dumps(value)}" for name, value in env.items())
-    codex = f"[mcp_servers.sqljury]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}"
+    table = ", ".join(f"{name} = {in_toml(value)}" for name, value in env.items())
+    codex = f"[mcp_servers.sqljury]\ncommand = {in_toml(program)}\nargs = {in_toml(arguments)}"
     return _texts(
         claude=f"claude mcp add sqljury {given}-- {shlex.join(command)}",
         desktop=_json({"mcpServers": {"sqljury": stdio}}),
@@ -41,7 +43,7 @@ def remote_registration(url: str, *, token: bool) -> str:
     bearer = "Authorization: Bearer TOKEN"
     name, _, value = bearer.partition(": ")
     headers = {"headers": {name: value}} if token else {}
-    codex = f"[mcp_servers.sqljury]\nurl = {json.dumps(url)}"
+    codex = f"[mcp_servers.sqljury]\nurl = {in_toml(url)}"
     return _texts(
         claude=f"claude mcp add --transport http sqljury {url}" + (f' --header "{bearer}"' if token else ""),
         cursor=_json({"mcpServers": {"sqljury": {"url": url, **headers}}}),

@@ -15,8 +15,6 @@ from sqljury.context import Progress, silent
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
-from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import open_model
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 
@@ -37,7 +35,6 @@ class Databases(Closing):
         self._described, self._common = dict(described), common
         self._sessions: dict[str, Session] = {}
         self._plain: dict[str, Database] = {}
-        self._model: LanguageModel | None = None
         self._known: dict[str, tuple[float, Description]] = {}
         self._lock = threading.Lock()
         self._open = ExitStack()
@@ -63,8 +60,6 @@ class Databases(Closing):
 
     def _opened(self, name: str) -> Session:
         options = {**self._described[name], **self._common}
-        if options.get("model") is None:
-            options["model"] = self._default_model(bool(options.get("cache", True)))
         database = options["database"]
         if isinstance(database, str | os.PathLike):
             options["database"] = self._open.enter_context(connect(database, options.pop("schemas", ())))
@@ -91,14 +86,6 @@ class Databases(Closing):
     def close(self) -> None:
         """Close all sessions and models; closing twice is harmless."""
         self._open.close()
-
-    def _default_model(self, cache: bool) -> LanguageModel:
-        """The model of all databases that name none: its weights are loaded once."""
-        if self._model is None:
-            self._model = open_model(cache=cache)
-            if close := getattr(self._model, "close", None):
-                self._open.callback(close)
-        return self._model
 
 
 class Allowed(Databases):

@@ -150,7 +150,7 @@ class Tools:
 
     @property
     def _databases(self) -> Databases:
-        """What the client of this request may ask."""
+        """What the client of this request may ask; to be read in the request's own task, never in ``Work``."""
         return _CLIENTS.get(("", self._whole))[1]
 
     async def ask(
@@ -220,9 +220,10 @@ class Tools:
 
     async def schema(self, database: str, tables: list[str]) -> tuple[str, list[str]]:
         """The text of a schema and the tables that did not fit; raises ``ToolError``."""
+        databases = self._databases  # read here: in the thread of the work there is no client
 
         def work(session: Session) -> tuple[str, list[str]]:
-            text, left_out = replies.schema(self._databases.describe(database, session), tables)
+            text, left_out = replies.schema(databases.describe(database, session), tables)
             if not text.strip() and not left_out:
                 raise ToolError(f"no such table: {', '.join(tables)[:200]}; search_objects finds names")
             notes = visible(session.database, session.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from sqljury.language.instructions import Instruction, instructions
 from sqljury.language.words import FORM_WORDS, UNSPACED, content_words, words
 from sqljury.project.folder import FEEDBACK, Known, Project
 from sqljury.resources import must_write, write_whole
-from sqljury.schema.notes_files import parse_glossary, parse_yaml, read_glossary
+from sqljury.schema.notes_files import glossary_lines, parse_glossary, parse_yaml
 from sqljury.sql.resolve import used
 from sqljury.types import Schema
 
@@ -72,26 +73,32 @@ def record(project: Project, given: Feedback) -> None:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     path = project.folder / FEEDBACK
-    with must_write(path, ProjectError), path.open("ab") as file:
+    with must_write(path, ProjectError), path.open("ab+") as file:
+        if file.tell():  # an editor may have left the last line without its end
+            file.seek(-1, os.SEEK_END)
+            file.write(b"" if file.read(1) == b"\n" else b"\n")
         file.write((json.dumps(entry) + "\n").encode())
 
 
 def remember(project: Project, database: str, term: str, meaning: str) -> None:
     """Write what somebody meant by ``term`` into the glossary of a database, in place of what it said of it before.
 
-    Raises ``ProjectError`` for a file that cannot be read or written, and ``NotesError`` for one that is no glossary.
+    Raises ``ProjectError`` for a file that cannot be read or written, and ``NotesError`` for one that is no glossary or
+    has several terms on a line.
     """
     path = project.glossary_file(database)
-    key, text = (json.dumps(one, ensure_ascii=False) for one in (term, meaning))
     old = _ended(_text(Proposal(), path))
-    kept = [line for line in old.splitlines(keepends=True) if not line.startswith(f"{key}: ")]
-    try:
-        with must_write(path, ProjectError):
-            write_whole(path, f"{''.join(kept)}{key}: {text}\n")
-            read_glossary(path)
-    except NotesError:
-        write_whole(path, old)
-        raise
+    before = dict(parse_glossary(old, str(path)).glossary)
+    lines = old.splitlines(keepends=True)
+    first, end = glossary_lines(old, term)
+    del lines[first:end]
+    key, text = (json.dumps(one, ensure_ascii=False) for one in (term, meaning))
+    new = f"{''.join(lines)}{key}: {text}\n"
+    after = dict(parse_glossary(new, str(path)).glossary)
+    if {**after, term: ""} != {**before, term: ""}:  # the lines held other terms too
+        raise NotesError(f"notes {path}: write one term a line there, and add what {term[:80]!r} means")
+    with must_write(path, ProjectError):
+        write_whole(path, new)
 
 
 def read(project: Project) -> list[Feedback]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from sqljury.errors import ProjectError
 from sqljury.project.folder import EXAMPLES, GLOSSARY, NOTES, SETTINGS
 from sqljury.project.settings import NAME, has_password, variable
+from sqljury.types.serialize import in_toml
 
 _SETTINGS: Final = """\
 # Databases that questions are asked about, by name: sqljury ask QUESTION --db NAME
@@ -62,7 +62,8 @@ def create(folder: Path, databases: Mapping[str, str]) -> tuple[list[Path], list
     """Write the files of a context folder; the new files, and the environment variables that have to be set.
 
     ``databases`` are paths and URLs by name. A password is left out and a variable written in its place. Files that
-    are there stay as they are. Raises ``ProjectError`` where a ``sqljury.toml`` is already, or for a wrong name.
+    are there stay as they are. Raises ``ProjectError`` where a ``sqljury.toml`` is already, for a wrong name,
+    and for a path that is not text.
     """
     for name in databases:
         if not NAME.fullmatch(name):
@@ -71,7 +72,10 @@ def create(folder: Path, databases: Mapping[str, str]) -> tuple[list[Path], list
     if path.exists():
         raise ProjectError(f"{path}: is there already; edit it, or name another folder")
     urls = {name: _without_password(name, _placed(folder, url)) for name, url in databases.items()}
-    tables = "".join(_DATABASE.format(name=name, url=json.dumps(url)) for name, (url, _) in urls.items())
+    for url, _ in urls.values():
+        if url != url.encode(errors="replace").decode():
+            raise ProjectError(f"{url!r}: is not UTF-8 text, which {SETTINGS} has to be; give the file another name")
+    tables = "".join(_DATABASE.format(name=name, url=in_toml(url)) for name, (url, _) in urls.items())
     default = f'default = "{next(iter(urls))}"\n' if len(urls) > 1 else ""
     texts = {
         path: _SETTINGS.format(default=default, databases=tables or _commented(_DATABASE)),

@@ -25,6 +25,7 @@ from sqljury.recipes.parts import (
     StopPart,
     TestsPart,
 )
+from sqljury.types.serialize import in_toml
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -114,21 +115,16 @@ def build(name: str, tables: Mapping[str, Any]) -> Recipe:
 def dump(recipe: Recipe) -> str:
     """The recipe as the text of a file that ``parse`` reads; what is as usual is left out."""
     texts = {"summary": recipe.summary, "adapter": recipe.adapter}
-    lines = [f"{key} = {_value(text)}" for key, text in texts.items() if text]
+    lines = [f"{key} = {in_toml(text)}" for key, text in texts.items() if text]
     for key, kind in _PARTS.items():
         own = getattr(recipe, key)
         head, parts = (f"[[{key}]]", own) if key == "generate" else (f"[{key}]", (own,))
         for part in parts:
             changed = [field.name for field in fields(kind) if getattr(part, field.name) != field.default]
             if changed or key == "generate":
-                entries = (f"{name} = {_value(getattr(part, name))}" for name in changed)
+                entries = (f"{name} = {in_toml(getattr(part, name))}" for name in changed)
                 lines += ["", head, *(entries if changed else ("samples = 1",))]
     return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _value(value: Any) -> str:
-    """A value of a recipe in TOML, whose texts, numbers and lists are written as JSON's are."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _trusted(name: str, tables: dict[str, Any]) -> Recipe:

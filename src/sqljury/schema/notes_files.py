@@ -103,6 +103,19 @@ def parse_glossary(text: str, name: str = "glossary.yaml") -> Notes:
     return Notes(glossary=_Reader(name).pairs(_tree(text, name), "the glossary"))
 
 
+def glossary_lines(text: str, term: str) -> tuple[int, int]:
+    """The first line of a term in a glossary that ``parse_glossary`` reads, from 0, and the line behind its last.
+
+    Both are 0 for a term that it does not have.
+    """
+    scalars = [event for event in _events(text) if type(event).__name__ == "ScalarEvent"]
+    for key, meaning in zip(scalars[::2], scalars[1::2], strict=False):
+        if key.value == term:
+            end = meaning.end_mark
+            return key.start_mark.line, end.line + (end.column > 0)  # a folded text ends where the next line begins
+    return 0, 0
+
+
 class Node(NamedTuple):
     """A scalar's text, a list, or a mapping, with its first line, counted from 1.
 
@@ -118,10 +131,9 @@ def _tree(text: str, name: str) -> Node:
     """The one document in the text; scalars stay text, so that a code ``no`` or ``01`` is not changed."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     tree = _Tree(name)
     try:
-        for event in yaml.parse(text, Loader=loader):
+        for event in _events(text):
             tree.take(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -131,6 +143,12 @@ def _tree(text: str, name: str) -> Node:
     except yaml.YAMLError:
         raise NotesError(f"notes {name}: not valid YAML: it has characters that are not allowed in text") from None
     return tree.root or Node({}, 1)
+
+
+def _events(text: str) -> Iterator[Any]:
+    import yaml
+
+    return iter(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 class _Tree:

@@ -159,7 +159,7 @@ class _Work:
         model = self.plan.settings.base_model
         named = adapter or (adapters.NONE if self.recipe.adapter and adapters.suits(self.recipe.adapter, model) else "")
         opened = partial(open_model, base=f"{model}+{named}" if named else model, cache=False)
-        pipeline = Pipeline.from_recipe(self.plan.recipe, opened(), DEFAULT_LIMITS, opened)
+        pipeline = Pipeline.from_recipe(self.plan.recipe, None, DEFAULT_LIMITS, opened)
         try:
             yield pipeline
         finally:

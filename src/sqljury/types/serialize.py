@@ -1,4 +1,4 @@
-"""Answers and schemas as JSON, and SQL with every character visible."""
+"""Answers and schemas as JSON, values in TOML, and SQL with every character visible."""
 
 from __future__ import annotations
 
@@ -264,6 +264,14 @@ def _key_dict(table: Table, key: ForeignKey) -> dict[str, Any]:
         "score": round(key.score, 4),
         "evidence": list(key.evidence),
     }
+
+
+def in_toml(value: Any) -> str:
+    """A text, a number or a list in TOML, which writes them as JSON does, but knows no half surrogate pairs.
+
+    So characters stand as they are; DEL, which TOML does not allow, becomes an escape.
+    """
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def json_cell(cell: Any) -> Any:

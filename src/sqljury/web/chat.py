@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import AsyncIterator
@@ -20,7 +19,7 @@ from sqljury.web.databases import UnknownDatabaseError
 from sqljury.web.evidence import in_words, plain_rows
 from sqljury.web.feedback import meant
 from sqljury.web.problems import ProblemError, unknown_database
-from sqljury.web.server import EventStream, Json, Server, TheClient, TheServer, json_only, unless_gone
+from sqljury.web.server import EventStream, Json, Server, TheClient, TheServer, in_json, json_only, unless_gone
 from sqljury.web.tokens import Client
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
@@ -136,7 +135,7 @@ async def _chunks(
 
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return f"data: {json.dumps({**_envelope(one.id, model, 'chat.completion.chunk', choice), **more})}\n\n"
+        return f"data: {in_json({**_envelope(one.id, model, 'chat.completion.chunk', choice), **more})}\n\n"
 
     yield chunk({"role": "assistant", "content": ""})
     async for progress in reports(task, news):
@@ -144,7 +143,7 @@ async def _chunks(
     try:
         answer = await task
     except Exception as error:
-        yield f"data: {json.dumps(_failure(one.failed(error, time.monotonic() - began), one.id))}\n\n"
+        yield f"data: {in_json(_failure(one.failed(error, time.monotonic() - began), one.id))}\n\n"
         return
     for paragraph in in_markdown(answer, one.question).split("\n\n"):
         yield chunk({"content": f"{paragraph}\n\n"})

@@ -12,8 +12,6 @@ from sqljury.types.chart import chart
 
 GROUP_ROWS: Final = 20
 """Rows of each group that are shown beside those of the others."""
-EXACT: Final = 2**53
-"""Integers beyond are texts in JSON: JavaScript would round them."""
 
 Clean = Callable[[str], str]
 
@@ -53,7 +51,7 @@ def result_json(result: Result, rows: int) -> dict[str, Any]:
     """
     return {
         "columns": list(result.columns),
-        "rows": [_cells(row) for row in result.rows[:rows]],
+        "rows": plain_rows(result.rows[:rows]),
         "row_count": len(result.rows),
         "truncated": result.truncated or len(result.rows) > rows,
         "limit_reached": result.truncated,
@@ -81,15 +79,7 @@ def candidate_json(candidate: Candidate, clean: Clean) -> dict[str, Any]:
 
 def plain_rows(rows: Sequence[Row]) -> list[list[Any]]:
     """Rows whose cells JSON can hold."""
-    return [_cells(row) for row in rows]
-
-
-def _cells(row: Row) -> list[Any]:
-    return [str(cell) if _is_large(cell) else serialize.json_cell(cell) for cell in row]
-
-
-def _is_large(cell: object) -> bool:
-    return isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > EXACT
+    return [[serialize.json_cell(cell) for cell in row] for row in rows]
 
 
 def _agreement(answer: Answer) -> float | None:

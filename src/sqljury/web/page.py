@@ -89,8 +89,7 @@ async def log_in(request: Request, server: TheServer) -> Response:
     """Exchange a token for a cookie that scripts cannot read and other sites cannot send."""
     if server.tokens is None:
         return RedirectResponse("/", 303)
-    form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
-    client = server.tokens.client(form.get("token", [""])[0].strip())
+    client = server.tokens.client(_token((await request.body()).decode("utf-8", "replace")))
     if client is None:
         return _rendered("login.html", 401, wrong=True)
     response = RedirectResponse("/", 303)
@@ -103,6 +102,14 @@ async def log_in(request: Request, server: TheServer) -> Response:
         secure=server.settings.https,
     )
     return response
+
+
+def _token(form: str) -> str:
+    """The token in the form; empty where there is none, and for a form with fields that the page does not have."""
+    try:
+        return parse_qs(form, max_num_fields=10).get("token", [""])[0].strip()
+    except ValueError:
+        return ""
 
 
 @router.post("/logout")

@@ -23,6 +23,8 @@ from sqljury.web.tokens import LOCAL, Client, Tokens
 T = TypeVar("T")
 
 COOKIE: Final = "sqljury_login"
+EXACT: Final = 2**53
+"""Integers beyond are texts in JSON: JavaScript would round them."""
 KEEP_ALIVE_SECONDS: Final = 10.0
 """A stream says something at least so often, so that nothing on the way takes it for dead."""
 
@@ -52,7 +54,20 @@ class Json(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The bytes."""
-        return json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return in_json(content).encode("ascii")
+
+
+def in_json(content: Any) -> str:
+    """What clients read: ASCII, in which an integer that JavaScript cannot hold is a text, wherever it stands."""
+    return json.dumps(_exact(content), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _exact(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _exact(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_exact(value) for value in content]
+    return str(content) if isinstance(content, int) and abs(content) > EXACT else content
 
 
 class EventStream(StreamingResponse):
@@ -74,7 +89,7 @@ class EventStream(StreamingResponse):
 
 def event(kind: str, data: Mapping[str, Any]) -> str:
     """One server-sent event."""
-    return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
+    return f"event: {kind}\ndata: {in_json(data)}\n\n"
 
 
 async def the_server(request: Request) -> Server:

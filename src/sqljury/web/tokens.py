@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqljury.access.rules import Access
 from sqljury.errors import InputError
+from sqljury.types.serialize import in_toml
 
 EVERY: Final = "*"
 LOGIN_SECONDS: Final = 12 * 3600
@@ -147,5 +148,4 @@ def entry(name: str, token: str, databases: Sequence[str]) -> str:
         made = _Entry(name=name, sha256=digest(token), databases=list(databases) or [EVERY])
     except ValidationError:
         raise InputError(f"{name!r} is not a name for a token; use letters, digits, and any of . _ @ -") from None
-    names = ", ".join(f'"{one}"' for one in made.databases)
-    return f'[[token]]\nname = "{made.name}"\nsha256 = "{made.sha256}"\ndatabases = [{names}]'
+    return f'[[token]]\nname = "{made.name}"\nsha256 = "{made.sha256}"\ndatabases = {in_toml(made.databases)}'

@@ -27,6 +27,8 @@ SECURITY: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+_WORKING: Final = ("/v1", "/metrics")
+"""Addresses where even a GET takes work: no page of another site may cause it, as by a picture with this address."""
 _ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
@@ -64,7 +66,7 @@ class Walls:
                 out.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        problem = self._refused(headers, scope["method"])
+        problem = self._refused(headers, scope["method"], scope["path"])
         if problem is not None:
             await _send(problem, request_id, answer)
             return
@@ -75,14 +77,14 @@ class Walls:
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "DELETE") else "other"
         self._metrics.request(method, route, status)
 
-    def _refused(self, headers: Headers, method: str) -> ProblemError | None:
+    def _refused(self, headers: Headers, method: str, path: str) -> ProblemError | None:
         if _name(headers.get("host", "")) not in self._settings.names or len(headers.getlist("host")) != 1:
             detail = "this server does not go by that Host; its operator can add the name with --allow-host"
             return ProblemError(421, "foreign-host", detail)
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
-            return ProblemError(403, "foreign-origin", "pages of other sites may not use this server")
-        if method not in ("GET", "HEAD") and headers.get("sec-fetch-site") == "cross-site":
+        own = origin is None or _netloc(origin) == headers["host"].lower()
+        works = method not in ("GET", "HEAD") or path.startswith(_WORKING)
+        if not own or (works and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
             return ProblemError(403, "foreign-origin", "pages of other sites may not use this server")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._settings.body_bytes:
@@ -112,6 +114,14 @@ def _name(host: str) -> str:
     except ValueError:
         return ""
     return "" if parts.username is not None or parts.path else (parts.hostname or "")
+
+
+def _netloc(origin: str) -> str:
+    """The host and port in an ``Origin`` header; empty for what is not one, such as ``null``."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _too_large(size: int) -> ProblemError:

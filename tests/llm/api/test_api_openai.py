@@ -20,6 +20,7 @@ from sqljury.errors import (
 )
 from sqljury.llm.api import ApiModel, Retry, open_api_model
 from sqljury.llm.base import Message, Sampling, Token
+from sqljury.llm.ledger import Ledger, Metered, Price
 
 needs("openai")
 
@@ -132,6 +133,23 @@ def test_a_server_that_refuses_n_is_asked_for_less(service: Service) -> None:
     reply = model(service).complete(ASK, Sampling(), 6)
     assert len(reply.completions) == 6
     assert [asked.body.get("n") for asked in service.asked] == [6, 3, 3]
+
+
+def test_a_call_that_fails_part_way_has_cost_what_was_answered(service: Service) -> None:
+    service.answers = [said(choice("a")), refused("the quota of this model is used up")]
+    ledger = Ledger()
+    opened = Metered(model(service), ledger, Price(input=1.0, output=1.0))
+    with pytest.raises(ModelError) as caught:
+        opened.complete(ASK, Sampling(), 3)
+    assert caught.value.cost is not None
+    assert (caught.value.cost.prompt_tokens, caught.value.cost.completion_tokens) == (5, 3)
+    spent = ledger.spent
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens) == (1, 5, 3, 2)
+    assert spent.usd == pytest.approx(8e-6)
+    service.answers = [said(choice("no JSON"))]
+    with pytest.raises(ModelResponseError):
+        opened.complete(ASK, Sampling(json_schema={"type": "object"}))
+    assert (ledger.spent.calls, ledger.spent.prompt_tokens) == (2, 10)
 
 
 def test_more_choices_than_asked_are_dropped(service: Service) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
+from sqljury.budget import Allowance, Budget
+from sqljury.context import Context
 from sqljury.llm.fake import Call
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SchemaPart
 from sqljury.schema.introspect import introspect
+from sqljury.stages.generate.columns import by_model
 from sqljury.stages.generate.columns import read as columns_of
 from sqljury.stages.generate.listed import read
+from sqljury.stages.prepare import Preparation
 
 SCRIPT = """
     CREATE TABLE maker (id INTEGER PRIMARY KEY, name TEXT UNIQUE, home TEXT NOT NULL);
@@ -90,6 +95,17 @@ def test_columns_that_the_model_selects_are_what_examples_are_about(path: Path) 
         assert "top speed" not in focused
         pipeline.answer(Question("How many blue cars?"), db)
         assert len([call for call in model.calls if call.sampling.json_schema]) == 1, "once for a question"
+
+
+def test_columns_that_there_was_no_time_to_ask_for_are_asked_for_later(path: Path) -> None:
+    model, spent = FakeModel('{"columns": ["car.colour"]}'), Budget(Allowance(seconds=0.0))
+    with connect(path) as db:
+        task = Preparation(SchemaPart()).task(Question("How many blue cars?"), db)
+        context = Context(db, model)
+        assert by_model(task, replace(context, budget=spent)) is None
+        found = by_model(task, context)
+    assert found is not None
+    assert [table.name for table in found.tables] == ["car"]
 
 
 @pytest.mark.parametrize(

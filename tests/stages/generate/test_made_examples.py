@@ -277,6 +277,25 @@ def test_kept_makes_each_thing_once_among_threads_and_forgets_the_oldest() -> No
     assert [kept.get(key, make) for key in "bca"] == [2, 3, 4]
 
 
+def test_waiting_for_what_another_question_makes_can_be_cancelled() -> None:
+    kept, begun, goes_on, cancel = Kept(), threading.Event(), threading.Event(), threading.Event()
+
+    def make() -> int:
+        begun.set()
+        goes_on.wait(30)
+        return 1
+
+    first = threading.Thread(target=kept.get, args=("a", make))
+    first.start()
+    assert begun.wait(30)
+    threading.Timer(0.1, cancel.set).start()
+    with pytest.raises(CancelledError):
+        kept.get("a", make, cancel)
+    goes_on.set()
+    first.join()
+    assert kept.get("a", make, cancel) == 1  # what is there is given all the same
+
+
 def every(db: Database) -> list[tuple[str, str, str]]:
     schema = introspect(db)
     samples = sample(db, schema, 50)

@@ -13,13 +13,13 @@ import servers
 from sqljury import ask, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.context import PLAIN, Context
+from sqljury.context import PLAIN, Context, Kept
 from sqljury.db.base import Database
 from sqljury.llm.fake import FakeModel
 from sqljury.schema.introspect import introspect
 from sqljury.stages.repair import by_program
 from sqljury.stages.repair.meaning import Content, as_meant, doubts
-from sqljury.types import Candidate, Question, Task
+from sqljury.types import Candidate, QueryFailure, Question, Result, Task
 
 CUSTOMERS = [(1, "Ann", 30, "Lisbon"), (2, "Ben", None, "Faro"), (3, "Cleo", 20, "Porto")]
 ORDERS = [
@@ -280,6 +280,29 @@ def test_what_a_cancelled_question_did_not_read_is_read_again(database: Database
     stopped.set()
     assert as_meant(candidate, task, replace(context, cancel=stopped)) is candidate
     assert as_meant(candidate, task, context).sql == "SELECT id FROM orders WHERE settled = 'Y'"
+
+
+def test_a_column_that_could_not_be_read_in_time_is_read_by_the_next_question(database: Databases) -> None:
+    db = database("sqlite")
+    _, task, context = repairable(db, PAID, "SELECT 1")
+    table = next(one for one in task.known.tables if one.name == "orders")
+
+    class Slow:
+        url, reads = db.url, 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(db, name)
+
+        def execute(self, *_: Any) -> Result:
+            self.reads += 1
+            return Result(error=QueryFailure("limit", "it took longer than 2 s"))
+
+    slow = Slow()
+    hurried = replace(context, db=slow)  # type: ignore[arg-type]
+    for _ in range(3):
+        assert Content(task, hurried).values(table, "settled") == ()
+    assert slow.reads == 1
+    assert Content(task, replace(context, once=Kept())).values(table, "settled") != ()
 
 
 def test_after_a_failed_look_up_no_more_cases_are_looked_up(database: Databases) -> None:

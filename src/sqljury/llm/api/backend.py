@@ -13,7 +13,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Unpack
 
-from sqljury.errors import ContextLengthError, ModelError, ModelResponseError, ModelUnavailableError
+from sqljury.errors import (
+    CancelledError,
+    ContextLengthError,
+    ModelError,
+    ModelResponseError,
+    ModelUnavailableError,
+)
 from sqljury.llm.api.events import Draft, Event, OverdueError, Usage, checked, interruptible
 from sqljury.llm.api.failures import Failure, Retry, translate
 from sqljury.llm.api.spec import ApiSpec, read_key, redactor
@@ -121,7 +127,10 @@ class ApiModel(ABC):
     def complete(
         self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
-        """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own."""
+        """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own.
+
+        What it raises has the ``cost`` of the requests that were answered.
+        """
         began = time.perf_counter()
         turns, prefix = _split_prefix(messages)
         if prefix and sampling.json_schema is not None:
@@ -133,12 +142,16 @@ class ApiModel(ABC):
         stream = on_text is not None or cancel is not None
         done: list[Completion] = []
         cost = Cost(calls=1)
-        while len(done) < n:
-            seeded = replace(sampling, seed=sample_seed(sampling.seed, len(done)))
-            request = Request(turns, seeded, n - len(done), stream, prefix)
-            gathered = self._attempt(request, len(done), on_text, cancel)
-            done += self._checked(gathered)
-            cost += self._cost(gathered)
+        try:
+            while len(done) < n:
+                seeded = replace(sampling, seed=sample_seed(sampling.seed, len(done)))
+                request = Request(turns, seeded, n - len(done), stream, prefix)
+                gathered = self._attempt(request, len(done), on_text, cancel)
+                cost += self._cost(gathered)
+                done += self._checked(gathered)
+        except (ModelError, CancelledError) as error:  # the requests that were answered are paid for
+            error.cost = replace(cost, seconds=time.perf_counter() - began)
+            raise
         return Reply(tuple(done[:n]), replace(cost, seconds=time.perf_counter() - began))
 
     def count_tokens(self, text: str) -> int:

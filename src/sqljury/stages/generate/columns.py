@@ -34,9 +34,16 @@ def by_model(task: Task, context: Context) -> Schema | None:
     """
     model = str(getattr(context.model, "identity", context.model.name))
     key = "columns", model, context.db.url, task.text, task.question.whole
-    named = context.kept.get(key, lambda: _named(task, context))
+    try:
+        named = context.kept.get(key, lambda: _named(task, context), context.cancel)
+    except _NotAskedError:
+        return None
     kept = {table.name: own | _keys(table) for table in task.shown.tables if (own := named.get(table.name, set()))}
     return subset(task.shown, kept) if kept else None
+
+
+class _NotAskedError(Exception):
+    """The model was not asked, for want of time or tokens: a later question may have them, so nothing is kept."""
 
 
 def _named(task: Task, context: Context) -> dict[str, set[str]]:
@@ -47,7 +54,9 @@ def _named(task: Task, context: Context) -> dict[str, set[str]]:
         json_schema=reply_schema(task.shown),
     )
     reply = context.ask((system(task), Message("user", asked)), sampling)
-    return {} if reply is None else read(reply.completions[0].text, task.shown)
+    if reply is None:
+        raise _NotAskedError("which columns the question needs was not asked")
+    return read(reply.completions[0].text, task.shown)
 
 
 def reply_schema(schema: Schema) -> Mapping[str, Any]:

@@ -87,7 +87,8 @@ def _entity(table: Table, task: Task, context: Context) -> Entity | None:
 
     masked = skip(context.db)
     hidden = tuple(column.name for column in table.columns if masked(table.name, column.name))
-    return context.kept.get(("made", context.db.url, context.content().version, table, hidden), read)
+    key = "made", context.db.url, context.content().version, table, hidden
+    return context.kept.get(key, read, context.cancel)
 
 
 def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, context: Context, count: int) -> list[Shot]:

@@ -43,7 +43,7 @@ def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Co
 
     def written(prompt: str, wanted: int) -> list[Shot]:
         key = "synthetic", model, context.db.url, task.text, prompt
-        return context.kept.get(key, lambda: _written(prompt, wanted, task, context))
+        return context.kept.get(key, lambda: _written(prompt, wanted, task, context), context.cancel)
 
     shots = written(_features(first), first) if first else []
     if second:

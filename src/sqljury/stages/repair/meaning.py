@@ -188,9 +188,16 @@ class Content:
         if self._masked(table.name, column):
             return ()
         key = ("values", *self._content(), table.schema, table.name, column)
+
+        def read() -> tuple[Any, ...]:
+            try:
+                return self._context.kept.get(key, lambda: self._first(table, column), self._context.cancel)
+            except QueryError:  # this question does without; a later one may read it
+                return ()
+
         try:
-            return self._context.kept.get(key, lambda: self._first(table, column))
-        except CancelledError:  # a later question may read it
+            return self._context.once.get(key, read, self._context.cancel)
+        except CancelledError:
             return ()
 
     def _first(self, table: Table, column: str) -> tuple[Any, ...]:
@@ -199,7 +206,9 @@ class Content:
         result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=READ_ROWS), self._context.cancel)
         if result.error_kind == "cancelled":
             raise CancelledError(f"{table.name} was not read")
-        return tuple(cell for (cell,) in result.rows if cell is not None) if result.ok else ()
+        if not result.ok:  # as one that took too long: that depends on more than the key
+            raise QueryError(f"{table.name}.{column} was not read")
+        return tuple(cell for (cell,) in result.rows if cell is not None)
 
     def _content(self) -> tuple[Hashable, ...]:
         """The database, and its content as far as it tells whether that has changed."""

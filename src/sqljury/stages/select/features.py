@@ -100,7 +100,7 @@ def described_once(candidates: Sequence[Candidate], task: Task, context: Context
     """The same, made once for the candidates of the context's question, whoever asks first."""
     own = tuple((one.sql, one.generator, one.logprob, one.group, one.part, one.fixes, one.weight) for one in candidates)
     key = ("features", own, task.question, task.notes, task.hits)
-    return context.once.get(key, lambda: described(candidates, task))
+    return context.once.get(key, lambda: described(candidates, task), context.cancel)
 
 
 def features(
