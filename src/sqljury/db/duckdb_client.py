@@ -60,18 +60,14 @@ class Worker:
     def ask(self, order: Reply, watch: Watch) -> Reply:
         """The reply to ``order``; once ``watch`` says stop, an interruption, and then the end of the process.
 
-        Raises ``WorkerLostError`` when no reply came; then the worker is of no further use.
+        Raises ``WorkerLostError`` when no reply came. After any exception, Ctrl-C among them, the process is ended: its
+        reply may still be to come, and the next order would get it.
         """
-        self._send(order)
-        while not watch.stop():
-            with contextlib.suppress(queue.Empty):
-                return self._reply(self._replies.get(timeout=_TICK_SECONDS))
-        self._send({"interrupt": True})
         try:
-            return self._reply(self._replies.get(timeout=_GRACE_SECONDS))
-        except queue.Empty:
+            return self._exchange(order, watch)
+        except BaseException:
             self.close()
-            raise WorkerLostError("stopped") from None
+            raise
 
     @property
     def pid(self) -> int:
@@ -91,6 +87,17 @@ class Worker:
                 self._process.stdin.close()
         self._process.wait()
 
+    def _exchange(self, order: Reply, watch: Watch) -> Reply:
+        self._send(order)
+        while not watch.stop():
+            with contextlib.suppress(queue.Empty):
+                return _reply(self._replies.get(timeout=_TICK_SECONDS))
+        self._send({"interrupt": True})
+        try:
+            return _reply(self._replies.get(timeout=_GRACE_SECONDS))
+        except queue.Empty:
+            raise WorkerLostError("stopped") from None
+
     def _send(self, order: Reply) -> None:
         assert self._process.stdin is not None
         try:
@@ -99,21 +106,24 @@ class Worker:
         except (OSError, ValueError):
             raise WorkerLostError("its process is gone") from None
 
-    def _reply(self, line: bytes) -> Reply:
-        if not line.endswith(b"\n"):
-            self.close()
-            raise WorkerLostError("its process ended")
-        reply = json.loads(line, object_hook=_decode)
-        if not isinstance(reply, dict):
-            raise WorkerLostError("its process answered nonsense")
-        return reply
-
     def _listen(self) -> None:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
                 self._replies.put(line)
         self._replies.put(b"")
+
+
+def _reply(line: bytes) -> Reply:
+    if not line.endswith(b"\n"):
+        raise WorkerLostError("its process ended")
+    try:
+        reply = json.loads(line, object_hook=_decode)
+    except (ValueError, TypeError, RecursionError):
+        reply = None
+    if not isinstance(reply, dict):
+        raise WorkerLostError("its process answered nonsense")
+    return reply
 
 
 def _decode(value: dict[str, Any]) -> Any:
