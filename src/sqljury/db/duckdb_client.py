@@ -9,9 +9,10 @@ import queue
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sqljury.db import duckdb_worker
 from sqljury.db.worker_process import environment
@@ -55,7 +56,9 @@ class Worker:
             cwd=folder,
         )
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        # Neither the thread nor what ends the process may hold the worker, which could then never be dropped.
+        threading.Thread(target=_listen, args=(self._process.stdout, self._replies), daemon=True).start()
+        weakref.finalize(self, _end, self._process)
 
     def ask(self, order: Reply, watch: Watch) -> Reply:
         """The reply to ``order``; once ``watch`` says stop, an interruption, and then the end of the process.
@@ -81,11 +84,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process at once."""
-        self._process.kill()
-        with contextlib.suppress(OSError):
-            if self._process.stdin:
-                self._process.stdin.close()
-        self._process.wait()
+        _end(self._process)
 
     def _exchange(self, order: Reply, watch: Watch) -> Reply:
         self._send(order)
@@ -106,12 +105,20 @@ class Worker:
         except (OSError, ValueError):
             raise WorkerLostError("its process is gone") from None
 
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
-            for line in lines:
-                self._replies.put(line)
-        self._replies.put(b"")
+
+def _listen(lines: IO[bytes], replies: queue.SimpleQueue[bytes]) -> None:
+    with lines:
+        for line in lines:
+            replies.put(line)
+    replies.put(b"")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    with contextlib.suppress(OSError):
+        if process.stdin:
+            process.stdin.close()
+    process.wait()
 
 
 def _reply(line: bytes) -> Reply:
