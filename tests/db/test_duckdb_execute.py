@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import datetime
+import gc
+import os
 import shutil
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -216,6 +219,63 @@ def test_a_worker_that_dies_is_replaced(template: Path) -> None:
     with DuckDBDatabase(template) as db:
         db._idle[0].worker.close()
         assert db.execute("SELECT 1").ok
+
+
+class Interrupting(threading.Event):
+    """Raises, when it is asked after so many seconds, what Ctrl-C raises in the thread that waits for a reply."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._at = time.monotonic() + seconds
+
+    def is_set(self) -> bool:
+        if time.monotonic() > self._at:
+            raise KeyboardInterrupt
+        return False
+
+
+def test_the_reply_to_an_interrupted_query_is_not_given_to_the_next(template: Path) -> None:
+    with DuckDBDatabase(template) as db:
+        process = db._idle[0].worker
+        with pytest.raises(KeyboardInterrupt):
+            db.execute(ENDLESS, Limits(seconds=60), Interrupting(0.3))
+        assert not process.alive
+        assert [db.execute(f"SELECT {number}").rows for number in range(3)] == [((number,),) for number in range(3)]
+
+
+@pytest.mark.parametrize("reply", [b"[]\n", b"{\n", b'{"bytes": 1}\n', b'{"rows": []'])
+def test_a_reply_that_is_none_ends_the_process(template: Path, reply: bytes) -> None:
+    with DuckDBDatabase(template) as db:
+        process = db._idle[0].worker
+        process._replies.put(reply)  # as if the process had written it
+        assert db.execute("SELECT 1").error_kind == "limit"
+        assert not process.alive
+        assert db.execute("SELECT 2").rows == ((2,),)
+
+
+@pytest.mark.filterwarnings("ignore:Implicitly cleaning up:ResourceWarning")
+def test_a_database_that_is_dropped_leaves_no_process(template: Path) -> None:
+    db = DuckDBDatabase(template)
+    worker = weakref.ref(db._idle[0].worker)
+    pid = db._idle[0].worker.pid
+    del db
+    gc.collect()
+    assert worker() is None
+    with pytest.raises(ProcessLookupError):  # it has ended, and was waited for
+        os.kill(pid, 0)
+
+
+def test_a_forked_process_does_not_end_the_workers_of_the_other(template: Path) -> None:
+    with DuckDBDatabase(template) as db:
+        process = db._idle[0].worker
+        child = os.fork()
+        if not child:
+            process.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert process.alive
+        assert db.execute("SELECT 1").rows == ((1,),)
+        assert db._idle[0].worker is process
 
 
 def test_the_start_of_a_process_obeys_limit_and_cancel(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,6 +156,14 @@ def test_workbook(tmp_path: Path) -> None:
     )
 
 
+def test_durations_of_a_workbook(tmp_path: Path) -> None:
+    hours = datetime.timedelta(hours=1)
+    worked = [30.25 * hours, 7 * hours, 0.5 * hours, None, 1e6 * hours]
+    path = workbook(tmp_path / "h.xlsx", {"s": [["who", "worked"], *(["x", duration] for duration in worked)]})
+    shown = ("30:15:00", "07:00:00", "00:30:00", None, "1000000:00:00")
+    assert rows(path) == (("who", "worked"), tuple(("x", cell) for cell in shown))
+
+
 def test_a_title_above_and_years_across(tmp_path: Path) -> None:
     sheets = {
         "title": [["Report of 2024"], [], ["in EUR"], ["who", "much"], ["Ann", 1], [None, 2]],

@@ -229,13 +229,9 @@ class DuckDBDatabase(FileDatabase):
         try:
             reply = worker.ask(order, watch)
         except WorkerLostError as error:
-            worker.close()
             if watch.kind is not None:
                 raise _StoppedError(lost(watch)) from None
             raise NotADatabaseError(f"{self.path}: cannot be opened ({error}); restore it from a copy") from None
-        except BaseException:
-            worker.close()
-            raise
         if "ok" not in reply:
             worker.close()
             _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))

@@ -9,9 +9,10 @@ import queue
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sqljury.db import duckdb_worker
 from sqljury.db.worker_process import environment
@@ -55,23 +56,21 @@ class Worker:
             cwd=folder,
         )
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        # Neither the thread nor what ends the process may hold the worker, which could then never be dropped.
+        threading.Thread(target=_listen, args=(self._process.stdout, self._replies), daemon=True).start()
+        weakref.finalize(self, _end, self._process)
 
     def ask(self, order: Reply, watch: Watch) -> Reply:
         """The reply to ``order``; once ``watch`` says stop, an interruption, and then the end of the process.
 
-        Raises ``WorkerLostError`` when no reply came; then the worker is of no further use.
+        Raises ``WorkerLostError`` when no reply came. After any exception, Ctrl-C among them, the process is ended: its
+        reply may still be to come, and the next order would get it.
         """
-        self._send(order)
-        while not watch.stop():
-            with contextlib.suppress(queue.Empty):
-                return self._reply(self._replies.get(timeout=_TICK_SECONDS))
-        self._send({"interrupt": True})
         try:
-            return self._reply(self._replies.get(timeout=_GRACE_SECONDS))
-        except queue.Empty:
+            return self._exchange(order, watch)
+        except BaseException:
             self.close()
-            raise WorkerLostError("stopped") from None
+            raise
 
     @property
     def pid(self) -> int:
@@ -85,11 +84,18 @@ class Worker:
 
     def close(self) -> None:
         """End the process at once."""
-        self._process.kill()
-        with contextlib.suppress(OSError):
-            if self._process.stdin:
-                self._process.stdin.close()
-        self._process.wait()
+        _end(self._process)
+
+    def _exchange(self, order: Reply, watch: Watch) -> Reply:
+        self._send(order)
+        while not watch.stop():
+            with contextlib.suppress(queue.Empty):
+                return _reply(self._replies.get(timeout=_TICK_SECONDS))
+        self._send({"interrupt": True})
+        try:
+            return _reply(self._replies.get(timeout=_GRACE_SECONDS))
+        except queue.Empty:
+            raise WorkerLostError("stopped") from None
 
     def _send(self, order: Reply) -> None:
         assert self._process.stdin is not None
@@ -99,21 +105,32 @@ class Worker:
         except (OSError, ValueError):
             raise WorkerLostError("its process is gone") from None
 
-    def _reply(self, line: bytes) -> Reply:
-        if not line.endswith(b"\n"):
-            self.close()
-            raise WorkerLostError("its process ended")
-        reply = json.loads(line, object_hook=_decode)
-        if not isinstance(reply, dict):
-            raise WorkerLostError("its process answered nonsense")
-        return reply
 
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
-            for line in lines:
-                self._replies.put(line)
-        self._replies.put(b"")
+def _listen(lines: IO[bytes], replies: queue.SimpleQueue[bytes]) -> None:
+    with lines:
+        for line in lines:
+            replies.put(line)
+    replies.put(b"")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    with contextlib.suppress(OSError):
+        if process.stdin:
+            process.stdin.close()
+    process.wait()
+
+
+def _reply(line: bytes) -> Reply:
+    if not line.endswith(b"\n"):
+        raise WorkerLostError("its process ended")
+    try:
+        reply = json.loads(line, object_hook=_decode)
+    except (ValueError, TypeError, RecursionError):
+        reply = None
+    if not isinstance(reply, dict):
+        raise WorkerLostError("its process answered nonsense")
+    return reply
 
 
 def _decode(value: dict[str, Any]) -> Any:
