@@ -16,7 +16,7 @@ from sqljury.datasets.formats import read_predictions
 from sqljury.datasets.pairs import Known
 from sqljury.datasets.spider import sample
 from sqljury.errors import DatasetError, InputError
-from sqljury.evaluation.run_folder import SETTINGS, records
+from sqljury.evaluation.run_folder import ANSWERS, SETTINGS, records
 from sqljury.recipes import GeneratePart, Recipe
 
 RECIPE = Recipe("test", generate=(GeneratePart(),))
@@ -117,4 +117,12 @@ def test_a_run_with_answers_to_other_questions_has_no_predictions(data: Path, tm
     settled["dataset"]["count"] = 2
     (out / SETTINGS).write_text(json.dumps(settled))
     with pytest.raises(DatasetError, match="has 4 of 2 answers; begin it anew"):
+        export(out, "spider")
+
+
+def test_a_run_without_the_places_of_its_questions_has_no_predictions(data: Path, tmp_path: Path) -> None:
+    out = finished(data, tmp_path / "run")
+    lines = [{key: one[key] for key in one if key != "number"} for one in records(out)]
+    (out / ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with pytest.raises(DatasetError, match="does not say which of its questions comes first"):
         export(out, "spider")

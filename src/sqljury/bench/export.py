@@ -31,15 +31,13 @@ def export(folder: Path, format: str) -> str:
         raise DatasetError(
             f"{folder} has {len(found)} of {asked or 'its'} answers; {todo} first, such files are read by position"
         )
-    ordered = in_order(found)
-    return bird(ordered) if format == "bird" else spider(ordered)
-
-
-def in_order(found: Sequence[Record]) -> list[Record]:
-    """The records in the order of the dataset, which is not that of the answers; as they are where none is known."""
     if any("number" not in record for record in found):
-        return list(found)
-    return sorted(found, key=lambda record: int(record["number"]))
+        raise DatasetError(
+            f"{folder} does not say which of its questions comes first, since an older version made it; begin it anew, "
+            "such files are read by position"
+        )
+    ordered = sorted(found, key=lambda record: int(record["number"]))
+    return bird(ordered) if format == "bird" else spider(ordered)
 
 
 def spider(found: Sequence[Record]) -> str:

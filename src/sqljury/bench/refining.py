@@ -163,7 +163,7 @@ def _line(
     cancel: threading.Event | None,
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
-    told = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness")
+    told = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness", "number", "interaction")
     kept = {**{key: record[key] for key in told if key in record}, "error": None}
     own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
     if own is None:  # prose alone; where queries were written that all failed, the first is refined
