@@ -241,7 +241,9 @@ def test_a_run_without_answers_is_none(tmp_path: Path, data: Path, before: Path)
         refined(before, tmp_path / "out", data, FakeModel("x"))
 
 
-def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(before: Path, data: Path, tmp_path: Path) -> None:
+def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(
+    before: Path, data: Path, tmp_path: Path
+) -> None:
     records = [{**one, "number": 3 - at, "interaction": 3 - at} for at, one in enumerate(folder.records(before))]
     (before / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in records))
     refined(before, tmp_path / "out", data, FakeModel(expecting))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 from duckdb_shop import contents, write
 
@@ -118,6 +119,20 @@ def test_locked_by_a_writer(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None
         writer.communicate("\n")
     assert str(caught.value) == f"{duck}: another program holds it locked; close that program or try again"
     connect(duck).close()
+
+
+def test_the_lock_that_the_same_program_holds_stays(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To close a file that was opened a second time drops all locks of the process, and another program could write."""
+    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.2)
+    with duckdb.connect(duck) as own:
+        own.execute("CREATE TABLE own (n INTEGER)")
+        own.execute("CHECKPOINT")
+        with pytest.raises(DatabaseLockedError):
+            connect(duck)
+        other = subprocess.run(
+            [sys.executable, "-c", f"import duckdb; duckdb.connect({str(duck)!r})"], capture_output=True, text=True
+        )
+        assert "lock" in other.stderr
 
 
 def test_a_log_left_by_a_crash_is_read_and_kept(tmp_path: Path) -> None:

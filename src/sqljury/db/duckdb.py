@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, failed, failure, first_bytes, lost, read_bytes
+from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, failed, failure, first_bytes, lost
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
 from sqljury.db.schemas import choose
+from sqljury.db.sqlite_workers import read_head
 from sqljury.errors import (
     DatabaseError,
     DatabaseLockedError,
@@ -276,7 +277,7 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     raise DatabaseError(f"{path}: cannot be opened ({line})")
 
 
-def kind(path: str, read: Callable[[str, int], bytes] = read_bytes) -> str:
+def kind(path: str, read: Callable[[str, int], bytes]) -> str:
     """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
 
     ``read`` returns the first bytes of a file.
@@ -295,8 +296,9 @@ def kind(path: str, read: Callable[[str, int], bytes] = read_bytes) -> str:
 def inspect(path: str) -> Identity:
     """The identity of the DuckDB file at ``path``; raises what ``connect`` raises for another file."""
     identity = _identity(path)
-    header = first_bytes(path, _HEADER_BYTES)
-    if kind(path) != "duckdb":
+    # Not read here: to close the file would drop the lock that a program of the user's holds in this process.
+    header = first_bytes(path, _HEADER_BYTES, read_head)
+    if kind(path, read_head) != "duckdb":
         raise NotADatabaseError(f"{path}: is not a DuckDB database; check the path")
     if len(header) < _HEADER_BYTES:
         raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
