@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sqljury.audit import run as audit
+from sqljury.audit.correction import export
 from sqljury.datasets import spider
 from sqljury.errors import CancelledError, DatasetError
 
@@ -126,3 +128,18 @@ def test_a_database_that_cannot_be_read_is_told(data: Path, tmp_path: Path) -> N
     (data / "database/more/more.sqlite").write_text("no database")
     lines = audit.run(spider.load(data, "dev"), tmp_path / "out.jsonl", settled())
     assert [line["error"] is None for line in lines] == [True, True, True, False]
+
+
+def test_a_question_whose_gold_was_corrected_is_audited_again(data: Path, tmp_path: Path) -> None:
+    examples, out = spider.load(data, "dev"), tmp_path / "out.jsonl"
+    [line] = audit.run(examples[1:2], out, settled())
+    assert "Tom" in line["correction"]
+    changed = [replace(examples[1], gold_sql="SELECT id FROM cat WHERE name = 'Tom'")]
+    for asked, checks in ((changed, []), (changed, []), (examples[1:2], ["spelling"])):
+        [line] = audit.run(asked, out, settled())
+        assert line["gold"] == asked[0].gold_sql
+        assert [one.check for one in audit.findings_of(line)] == checks
+    assert len(out.read_text().splitlines()) == 4
+    file = tmp_path / "gold.jsonl"
+    export(file, changed, {line["id"]: line}, {}, 0.5)
+    assert json.loads(file.read_text())["gold"] == changed[0].gold_sql

@@ -99,6 +99,12 @@ _MENDERS: Final[dict[str, Callable[[Subject], exp.Expr]]] = {
 """By check: a function that returns the tree of the query without the error."""
 
 
+def is_about(line: Record, example: Example) -> bool:
+    """Whether an audit's line is of the example as it is now: a dataset's questions and gold queries are mended."""
+    now = (example.question.text, example.gold_sql, example.db_id)
+    return (line["question"], line["gold"], line["db_id"]) == now
+
+
 class Exported(NamedTuple):
     """How many gold queries of a file were corrected by program checks and by tests, and how many stayed."""
 
@@ -140,7 +146,7 @@ def _correction(
 ) -> tuple[str, str]:
     """The query to write, and what corrected it: ``checks``, ``tests`` or, for unchanged gold, an empty text."""
     for by, line in (("checks", lines.get(example.id)), ("tests", tests.get(example.id))):
-        if line is None or not line["correction"]:
+        if line is None or not line["correction"] or not is_about(line, example):
             continue
         likely = any(finding["confidence"] >= least for finding in line["findings"])
         if likely and (as_json or _on_one_line(line["correction"])):

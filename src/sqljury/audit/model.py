@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqljury.audit import Finding
 from sqljury.audit.finding import difference
-from sqljury.audit.run import begun, line_of, opened
+from sqljury.audit.run import begun, line_of, opened, waiting_of
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
@@ -64,7 +64,7 @@ def run(
                 raise CancelledError(STOPPED)
             keep(_line(example, check, cancel))  # an error of another question does not stop this one
 
-        map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
+        map_threads(checked, waiting_of(examples, known), cancel, threads)
     return [known[example.id] for example in examples]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
-from sqljury.audit.correction import corrected
+from sqljury.audit.correction import corrected, is_about
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
@@ -61,12 +61,12 @@ def run(
 ) -> list[Record]:
     """The lines of all ``examples``, in their order; those that ``file`` lacks are audited and written to it.
 
-    Raises ``DatasetError`` for a file that holds something else or another audit, or cannot be written, and
+    A question that has another text, gold query or database since is audited again. Raises ``DatasetError`` for a file that holds something else or another audit, or cannot be written, and
     ``CancelledError`` once ``stopped`` says so.
     """
     seconds = float(settled["seconds"])
     known = begun(file, settled)
-    waiting = [example for example in examples if example.id not in known]
+    waiting = waiting_of(examples, known)
     with opened(file) as stream:
 
         def keep(line: Record) -> None:
@@ -87,6 +87,11 @@ def run(
             files=[example.database for example in waiting],
         )
     return [known[example.id] for example in examples]
+
+
+def waiting_of(examples: Sequence[Example], known: Mapping[str, Record]) -> list[Example]:
+    """The examples that have no line, or one of what they were before."""
+    return [one for one in examples if one.id not in known or not is_about(known[one.id], one)]
 
 
 @contextmanager
@@ -167,7 +172,7 @@ def line_of(example: Example, found: Sequence[Finding], error: str | None, corre
 
 
 def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
-    """The lines that are there by question; a file that is not there, or is empty, is begun."""
+    """The last line of each question that is there; a file that is not there, or is empty, is begun."""
     try:
         raw = file.read_bytes() if file.exists() else b""
         if not raw:
@@ -185,11 +190,16 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for number, line in enumerate(lines, 2):
         record = _read(line)
-        fault = _fault(record) or ("was audited before" if record["id"] in found else None)
+        fault = _fault(record) or ("was audited before" if _repeats(record, found.get(record["id"])) else None)
         if fault:
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         found[record["id"]] = record
     return found
+
+
+def _repeats(record: Record, before: Record | None) -> bool:
+    """Whether a line has the question of the one before it as it was; one that was changed has a line for each."""
+    return before is not None and all(record[key] == before[key] for key in ("question", "gold", "db_id"))
 
 
 def _read(line: bytes) -> Any:
