@@ -75,6 +75,10 @@ def test_the_file_holds_all_gold_queries_in_order(data: Path, tmp_path: Path) ->
     examples = spider.load(data, "dev")
     checks = {"dev-0000": line("SELECT 7"), "dev-0001": line(""), "dev-0002": line("SELECT 8", 0.2)}
     tests = {"dev-0000": line("SELECT 9"), "dev-0001": line("SELECT\n 10 -- ten"), "dev-0003": line("SELECT '\x1b'")}
+    for example in examples:
+        own = {"question": example.question.text, "gold": example.gold_sql, "db_id": example.db_id}
+        for lines in (checks, tests):
+            lines.get(example.id, {}).update(own)
     assert export(tmp_path / "gold.sql", examples, checks, tests, 0.5) == Exported(1, 1, 2)
     golds = read_golds(tmp_path / "gold.sql")
     assert [gold.sql for gold in golds] == [

@@ -126,3 +126,20 @@ def test_a_run_without_the_places_of_its_questions_has_no_predictions(data: Path
     (out / ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in lines))
     with pytest.raises(DatasetError, match="does not say which of its questions comes first"):
         export(out, "spider")
+
+
+def test_a_run_that_does_not_say_how_many_it_asks_has_no_predictions(data: Path, tmp_path: Path) -> None:
+    out = finished(data, tmp_path / "run")
+    settled = json.loads((out / SETTINGS).read_text())
+    del settled["dataset"]["count"]
+    (out / SETTINGS).write_text(json.dumps(settled))
+    with pytest.raises(DatasetError, match="does not say how many questions it asks"):
+        export(out, "spider")
+
+
+def test_a_run_with_gaps_has_no_predictions(data: Path, tmp_path: Path) -> None:
+    out = finished(data, tmp_path / "run")
+    lines = [{**one, "number": 2 * one["number"]} for one in records(out)]
+    (out / ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with pytest.raises(DatasetError, match="answers other questions than it asks"):
+        export(out, "spider")

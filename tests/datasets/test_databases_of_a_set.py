@@ -36,6 +36,7 @@ def test_names_and_files_of_names(tmp_path: Path) -> None:
     assert chosen("database_7, Database_3") == ["database_3", "database_7"]
     assert chosen(str(file)) == ["database_3", "database_5"]
     assert chosen("database_3,database_4", str(file)) == ["database_4"]
+    assert chosen(",".join(NAMES)) == NAMES  # longer than the name of a file may be
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqljury.datasets.reading import Document
+from sqljury.evaluation.agree import with_labels
 from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.scores import findings, provenance, slices, tsv
@@ -94,3 +95,9 @@ def test_what_an_evaluation_rests_on(tmp_path: Path) -> None:
     assert provenance([], {"pets": (one, other)}).databases["pets"] != found["databases"]["pets"]
     assert set(found) == {"files", "databases", "all_databases", "sqljury", "python", "sqlite"}
     assert found["all_databases"] != provenance([], {"pets": (one, other)}).all_databases
+
+
+def test_judgements_by_hand_are_not_compared_with_another_file(judge: Judge) -> None:
+    evaluation = judge(*QUERIES, metrics=("ex",))
+    found = findings(with_labels(evaluation, [1.0, 0.0, None, 0.0]), evaluation)
+    assert list(found.against) == ["ex"]

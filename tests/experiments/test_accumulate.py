@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.errors import InputError
+from sqljury.evaluation.agree import with_labels
 from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.targets import Targets
@@ -46,3 +47,10 @@ def test_a_rule_that_is_off_stays_off(judge: Judge, files: Files) -> None:
 def test_execution_has_to_say_what_is_right(judge: Judge, files: Files) -> None:
     with pytest.raises(InputError, match="nothing to agree with"):
         accumulate(judge(*QUERIES, metrics=("esm_plus",)), Targets(files))
+
+
+def test_pairs_without_a_database_are_passed_over_though_they_are_labelled(judge: Judge, files: Files) -> None:
+    missing = ("SELECT 1", "SELECT 2", "nowhere")
+    labelled = with_labels(judge(*QUERIES, missing, metrics=("esm_plus",)), [1.0] * 6)
+    found = accumulate(labelled, Targets(files))
+    assert (found.queries, found.accepted, found.steps[-1].missed) == (5, 5, 2)

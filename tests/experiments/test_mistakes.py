@@ -14,7 +14,7 @@ from sqljury.bench import run, stored
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError
 from sqljury.evaluation import run_folder as folder
-from sqljury.experiments import mistakes
+from sqljury.experiments import bounds, mistakes
 from sqljury.recipes import GeneratePart, Recipe
 
 OLD = "SELECT name FROM cat WHERE age > 5"  # Kit and Mog, of Tom (3), Kit (9) and Mog (7)
@@ -140,3 +140,14 @@ def test_whether_another_candidate_was_right(out: Path, data: Path) -> None:
     found = mistakes.mistakes(stored.load(out, data))
     assert (found["hardness"]["easy"]["right"], found["hardness"]["easy"]["total"]) == (1, 4)
     assert (found["databases"]["pets"]["right"], found["databases"]["more"]["right"]) == (1, 0)
+
+
+def test_levels_that_a_benchmark_gives_are_shown(out: Path, data: Path) -> None:
+    levels = ("simple", "moderate", "challenging")
+    records = [{**one, "hardness": levels[at % 3]} for at, one in enumerate(folder.records(out))]
+    (out / folder.ANSWERS).write_text("".join(json.dumps(record) + "\n" for record in records))
+    loaded = stored.load(out, data)
+    assert {level: own["total"] for level, own in mistakes.mistakes(loaded)["hardness"].items()} == dict(
+        zip(levels, (2, 1, 1), strict=True)
+    )
+    assert tuple(bounds.bounds(loaded)["hardness"]) == levels

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.metrics.hardness import hardness
+from sqljury.metrics.hardness import hardness, levels_of
 from sqljury.metrics.spider import Names, parse
 
 NAMES = Names.of([("pet", ["id", "kind", "age", "owner_id"]), ("owner", ["id", "name", "city"])])
@@ -37,3 +37,9 @@ JOINED = "FROM pet AS T1 JOIN owner AS T2 ON T1.owner_id = T2.id"
 )
 def test_levels(level: str, sql: str) -> None:
     assert hardness(parse(sql, NAMES)) == level
+
+
+def test_the_levels_of_questions_are_spiders_or_birds() -> None:
+    assert levels_of(["easy", ""]) == levels_of([]) == ("easy", "medium", "hard", "extra")
+    assert levels_of(["", "moderate"]) == ("simple", "moderate", "challenging")
+    assert len(levels_of(["easy", "moderate"])) == 7

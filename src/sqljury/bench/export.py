@@ -25,11 +25,17 @@ def export(folder: Path, format: str) -> str:
     """
     if format not in get_args(Format):
         raise InputError(f"there is no format {format!r} of predictions; give one of {', '.join(get_args(Format))}")
-    asked, found = described(folder)["dataset"].get("count"), records(folder)
-    if not found or (type(asked) is int and len(found) != asked):
+    dataset, found = described(folder)["dataset"], records(folder)
+    asked = dataset.get("count")
+    if type(asked) is not int:
+        raise DatasetError(
+            f"{folder} does not say how many questions it asks, since an older version made it, or from a run by one; "
+            "begin it anew, a prediction file needs them all"
+        )
+    if not found or len(found) != asked:
         todo = "begin it anew with --force-new" if found and len(found) > asked else "finish it"
         raise DatasetError(
-            f"{folder} has {len(found)} of {asked or 'its'} answers; {todo} first, such files are read by position"
+            f"{folder} has {len(found)} of {asked} answers; {todo} first, such files are read by position"
         )
     if any("number" not in record for record in found):
         raise DatasetError(
@@ -37,6 +43,8 @@ def export(folder: Path, format: str) -> str:
             "such files are read by position"
         )
     ordered = sorted(found, key=lambda record: int(record["number"]))
+    if [record["number"] for record in ordered] != list(range(asked)):
+        raise DatasetError(f"{folder} answers other questions than it asks by its settings; begin it anew")
     return bird(ordered) if format == "bird" else spider(ordered)
 
 

@@ -28,7 +28,7 @@ from sqljury.evaluation.run_folder import Record
 from sqljury.evaluation.verdicts import Verdicts, verdicts
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names
-from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.hardness import levels_of
 from sqljury.parallel.threads import map_threads
 from sqljury.pipeline import Pipeline, compiled
 from sqljury.pipeline import run as run_stages
@@ -253,7 +253,10 @@ def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
     refuse_if_nothing_judged(out, judged)
     pairs = [(record, one) for record, one in zip(records, judged, strict=True) if not one.fault]
     both = [(_right(one, record["before"]), _right(one, record["sql"])) for record, one in pairs]
-    levels = {level: [both[at] for at, (_, one) in enumerate(pairs) if one.hardness == level] for level in LEVELS}
+    levels = {
+        level: [both[at] for at, (_, one) in enumerate(pairs) if one.hardness == level]
+        for level in levels_of(one.hardness for _, one in pairs)
+    }
     return {
         "questions": len(pairs),
         "faults": [[one.id, one.fault] for one in judged if one.fault],

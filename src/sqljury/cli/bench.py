@@ -106,6 +106,7 @@ def spider(
     wanted = {"dataset": name, "seed": draw.seed, **run.conditions(chosen, limits, allowed, pool)}
     with interruptible() as cancel, Databases(data, on, out / FOLDER, server or usual_server(on)) as databases:
         examples = comparable(drawn, databases, out, cancel)
+        name["count"] = len(examples)  # without those that the engine cannot be asked
         asking = not (analyze or seeds) or model is not None or adapter is not None
         finished = not asking and all(
             run.is_finished(examples, folder, {**wanted, "seed": sampled}) for sampled, folder in folders.items()

@@ -76,7 +76,7 @@ def ladder(
     counts = _counts(samples)
     both = rungs.recipes_of(recipes.load(recipe), max(counts))
     examples = dataset.sample(dataset.load(data, split), limit, seed)
-    name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
+    name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, "count": len(examples)}
     name |= data_versions(examples, {})
     with ExitStack() as stack:
         file = stack.enter_context(

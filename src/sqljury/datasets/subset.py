@@ -8,6 +8,7 @@ nothing: a writer trained on one half can write candidates for the other.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -42,8 +43,9 @@ def within(text: str) -> Within:
 
 def names_of(text: str) -> list[str]:
     """The case-folded names in a file, one a line, or between commas; raises ``InputError`` for none."""
+    is_file = os.path.isfile(text)  # false for a list that is too long for a path, where ``Path.is_file`` raises
     try:
-        lines = Path(text).read_text(encoding="utf-8").splitlines() if Path(text).is_file() else text.split(",")
+        lines = Path(text).read_text(encoding="utf-8").splitlines() if is_file else text.split(",")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{text}: the names of databases cannot be read ({error}); write one a line") from None
     names = [line.strip().casefold() for line in lines if line.strip()]

@@ -43,9 +43,12 @@ def reference(metrics: Iterable[str]) -> str:
 
 
 def with_labels(evaluation: Evaluation, labels: Sequence[float | None]) -> Evaluation:
-    """The evaluation with a judgement by hand of each pair as one more column, None where nobody judged."""
+    """The evaluation with a judgement by hand of each pair as one more column, None where nobody judged.
+
+    A pair that is left out stays so: without its database no metric can be held against the judgement.
+    """
     judged = tuple(
-        replace(pair, scores={**pair.scores, BY_HAND: None if label is None else Score(label)})
+        replace(pair, scores={**pair.scores, BY_HAND: None if label is None or pair.left_out else Score(label)})
         for pair, label in zip(evaluation.judged, labels, strict=True)
     )
     by_hand = Metric(BY_HAND, "by hand", _by_hand)

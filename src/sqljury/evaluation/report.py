@@ -17,7 +17,7 @@ from sqljury.evaluation.run_folder import Record, forms_of, moved, records
 from sqljury.evaluation.targets import Targets
 from sqljury.evaluation.verdicts import Verdicts, Work, judge_all
 from sqljury.metrics.execution import LIMITS
-from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
+from sqljury.metrics.hardness import levels_of
 from sqljury.metrics.registry import METRICS
 from sqljury.parallel.crew import Crew
 from sqljury.stages.select.consistency import choose, group
@@ -188,13 +188,15 @@ def judge_run(
 def summary(verdicts: Sequence[Verdict]) -> RunFindings:
     """The figures of a run; seconds and tokens are those of one question."""
     judged = [verdict for verdict in verdicts if not verdict.fault]
-    levels: tuple[str, ...] = BIRD_LEVELS if any(one.hardness in BIRD_LEVELS for one in judged) else LEVELS
     return RunFindings(
         questions=len(judged),
         faults=[(verdict.id, verdict.fault) for verdict in verdicts if verdict.fault],
         ex=share_of(verdict.right for verdict in judged),
         exe=share_of(verdict.exe for verdict in judged),
-        hardness={level: share_of(one.right for one in judged if one.hardness == level) for level in levels},
+        hardness={
+            level: share_of(one.right for one in judged if one.hardness == level)
+            for level in levels_of(one.hardness for one in judged)
+        },
         steps={step: share_of(verdict.steps[step] for verdict in judged) for step in STEPS},
         executable=Share(sum(verdict.runs for verdict in judged), sum(verdict.candidates for verdict in judged)),
         seconds=Spread.of([verdict.seconds for verdict in judged]),

@@ -64,11 +64,15 @@ def faults(evaluation: Evaluation) -> list[GoldFault]:
 
 
 def comparisons(first: Evaluation, second: Evaluation, seed: int = 0) -> dict[str, Against]:
-    """The second file against the first by each metric; wins and losses are indices from 0."""
+    """The second file against the first by each metric that both have; wins and losses are indices from 0.
+
+    Judgements by hand are of one file alone.
+    """
     databases = [judged.pair.gold.db_id for judged in second.judged]
     return {
         name: Against(title, agreement.compare(first.column(name), second.column(name), databases, seed))
         for name, title in second.titles.items()
+        if name in first.titles
     }
 
 

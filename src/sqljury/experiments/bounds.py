@@ -20,7 +20,7 @@ from typing import Any
 
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Source, Stored, StoredRun, sources
 from sqljury.evaluation.report import Share
-from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.hardness import levels_of
 
 _KEYS = {WRITTEN: "written", REPAIRED: "repaired", FIXED: "fixed"}
 
@@ -29,7 +29,7 @@ def bounds(run: StoredRun) -> dict[str, Any]:
     """All figures of the bounds, ready for JSON: rows by source, curves by source, and by hardness for all together."""
     by_kind = sources(run)
     everything = by_kind["all"][0]
-    levels = [level for level in LEVELS if any(one.hardness == level for one in run.questions)]
+    levels = [level for level in levels_of(one.hardness for one in run.questions) if any(one.hardness == level for one in run.questions)]
     return {
         "rows": [
             {"kind": kind, **row(source, run.questions)}
@@ -153,7 +153,10 @@ def _generator(name: str, run: StoredRun, solved: list[frozenset[str]]) -> dict[
         "candidates": sum(candidate.generator == name for one in own for candidate in one.candidates),
         "solved": sum(name in by for by in solved),
         "unique": len(alone),
-        "unique_by_hardness": {level: sum(one.hardness == level for one in alone) for level in LEVELS},
+        "unique_by_hardness": {
+            level: sum(one.hardness == level for one in alone)
+            for level in levels_of(one.hardness for one in run.questions)
+        },
     }
 
 

@@ -17,7 +17,7 @@ from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, StoredRun
 from sqljury.engines.databases import Engine
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.verdicts import DEVIATIONS
-from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.hardness import levels_of
 from sqljury.sql.features import tables
 from sqljury.sql.parse import errors, exp, quiet
 from sqljury.sql.tree import DIALECT, tree_of
@@ -70,7 +70,10 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
         "results": _by_kind(wrong, lambda one: one.tried(one.sql).deviation, DEVIATIONS),
         "queries": [] if of_copies else _by_kind(wrong, _of_queries, QUERIES),
         "refined": [] if of_copies else corrections(run.questions),
-        "hardness": {level: _share(one for one in run.questions if one.hardness == level) for level in LEVELS},
+        "hardness": {
+            level: _share(one for one in run.questions if one.hardness == level)
+            for level in levels_of(one.hardness for one in run.questions)
+        },
         "databases": {
             name: _share(one for one in run.questions if one.db_id == name)
             for name in sorted({one.db_id for one in run.questions})

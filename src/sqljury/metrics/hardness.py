@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from sqljury.metrics.spider.structure import Condition, Query
@@ -10,6 +11,17 @@ Hardness = Literal["easy", "medium", "hard", "extra"]
 LEVELS: Final[tuple[Hardness, ...]] = ("easy", "medium", "hard", "extra")
 BIRD_LEVELS: Final = ("simple", "moderate", "challenging")
 """The levels that BIRD's files give; they are not computed."""
+
+
+def levels_of(given: Iterable[str]) -> tuple[str, ...]:
+    """The levels by which questions with the ``given`` ones are shown: BIRD's if there are any of these, else Spider's.
+
+    All seven where there are questions of both.
+    """
+    there = set(given)
+    if there.isdisjoint(BIRD_LEVELS):
+        return LEVELS
+    return BIRD_LEVELS if there.isdisjoint(LEVELS) else (*LEVELS, *BIRD_LEVELS)
 
 
 def hardness(gold: Query) -> Hardness:

@@ -20,12 +20,13 @@ WAYS: Final = {"tests": "by tests", "prompt": "by a prompt alone", "errors": "by
 def before_after(inputs: Inputs) -> Grid:
     """EX after each way to refine, by hardness, below that before (TS-SQL, Tables 4 and 5, Figure 4)."""
     rows: dict[str, Row] = {}
-    levels: tuple[str, ...] = ()
-    for label, summary in _summaries(inputs):
+    summaries = list(_summaries(inputs))
+    named = dict.fromkeys(level for _, summary in summaries for level in summary["hardness"])
+    levels = (*named, "all")
+    for label, summary in summaries:
         parts = {**summary["hardness"], "all": summary}
-        levels = tuple(parts)
         for name, side in ((f"before: {label.partition(', ')[0]}", "before"), (label, "after")):
-            rows.setdefault(name, tuple(share(parts[level][side]) for level in levels))
+            rows.setdefault(name, tuple(share(parts[level][side]) if level in parts else None for level in levels))
     return Grid(levels, rows, _notes(inputs))
 
 

@@ -15,7 +15,7 @@ from sqljury.experiments.bounds import bounds, overlap, row
 from sqljury.experiments.mistakes import mistakes
 from sqljury.experiments.papers.inputs import Inputs, share, stored_runs
 from sqljury.experiments.papers.registry import Figure, Grid, Row
-from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.hardness import levels_of
 
 SELECTORS: Final = {
     "first that runs": "first that runs",
@@ -147,10 +147,10 @@ def by_hardness(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     levels: dict[str, Callable[[Asked], bool]] = {
         level: lambda question, level=level: question.hardness == level  # type: ignore[misc]
-        for level in LEVELS
+        for level in levels_of(one.hardness for _, run in runs for one in run.questions)
     }
     levels["all"] = lambda _: True
-    rows = {label: _right_shares(run, levels) for label, run in stored_runs(inputs)}
+    rows = {label: _right_shares(run, levels) for label, run in runs}
     return Grid(tuple(levels), rows, _described(runs))
 
 
