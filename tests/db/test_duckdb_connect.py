@@ -20,7 +20,7 @@ from sqljury.errors import (
     NotADatabaseError,
 )
 
-pytest.importorskip("duckdb")
+duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture
@@ -118,6 +118,27 @@ def test_locked_by_a_writer(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None
         writer.communicate("\n")
     assert str(caught.value) == f"{duck}: another program holds it locked; close that program or try again"
     connect(duck).close()
+
+
+def refused_as_writer(path: Path) -> bool:
+    code = f"import duckdb; duckdb.connect({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return "Could not set lock" in done.stderr
+
+
+def test_locks_of_the_program_s_own_are_not_dropped(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system drops all locks that a process has on a file when the process closes the file once."""
+    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.2)
+    with duckdb.connect(str(duck)):
+        for target in (duck, f"duckdb:///{duck}"):
+            with pytest.raises(DatabaseLockedError):
+                connect(target)
+        assert refused_as_writer(duck)
+    with duckdb.connect(str(duck), read_only=True), engine.DuckDBDatabase(duck) as db:
+        db._idle.pop().worker.close()
+        assert db.execute("SELECT 1").rows == ((1,),)  # in a new process
+        db._idle.pop().worker.close()
+        assert refused_as_writer(duck)
 
 
 def test_a_log_left_by_a_crash_is_read_and_kept(tmp_path: Path) -> None:
