@@ -21,7 +21,7 @@ from sqljury.errors import (
     NotADatabaseError,
 )
 
-pytest.importorskip("duckdb")
+duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture
@@ -121,18 +121,25 @@ def test_locked_by_a_writer(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None
     connect(duck).close()
 
 
-def test_the_lock_that_the_same_program_holds_stays(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To close a file that was opened a second time drops all locks of the process, and another program could write."""
+def refused_as_writer(path: Path) -> bool:
+    code = f"import duckdb; duckdb.connect({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return "Could not set lock" in done.stderr
+
+
+def test_locks_of_the_program_s_own_are_not_dropped(duck: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system drops all locks that a process has on a file when the process closes the file once."""
     monkeypatch.setattr(engine, "LOCK_SECONDS", 0.2)
-    with duckdb.connect(duck) as own:
-        own.execute("CREATE TABLE own (n INTEGER)")
-        own.execute("CHECKPOINT")
-        with pytest.raises(DatabaseLockedError):
-            connect(duck)
-        other = subprocess.run(
-            [sys.executable, "-c", f"import duckdb; duckdb.connect({str(duck)!r})"], capture_output=True, text=True
-        )
-        assert "lock" in other.stderr
+    with duckdb.connect(str(duck)):
+        for target in (duck, f"duckdb:///{duck}"):
+            with pytest.raises(DatabaseLockedError):
+                connect(target)
+        assert refused_as_writer(duck)
+    with duckdb.connect(str(duck), read_only=True), engine.DuckDBDatabase(duck) as db:
+        db._idle.pop().worker.close()
+        assert db.execute("SELECT 1").rows == ((1,),)  # in a new process
+        db._idle.pop().worker.close()
+        assert refused_as_writer(duck)
 
 
 def test_a_log_left_by_a_crash_is_read_and_kept(tmp_path: Path) -> None:

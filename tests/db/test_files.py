@@ -207,6 +207,12 @@ def test_a_folder_a_pattern_and_a_table_for_each_file(tmp_path: Path, monkeypatc
         assert (db.name, db.url) == ("sales_1", str(tmp_path / "sales_1.csv"))
 
 
+def test_what_excel_notes_of_an_open_workbook_is_left_out(tmp_path: Path) -> None:
+    workbook(tmp_path / "book.xlsx", {"s": [["a"], [1]]})
+    (tmp_path / "~$book.xlsx").write_bytes(b"\x05Alice" + b" " * 159)
+    assert rows(tmp_path) == rows(tmp_path / "*.xlsx") == (("a",), ((1,),))
+
+
 def test_they_are_tables_to_the_model(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a\n1\n")
     with connect(tmp_path / "x.csv") as db:

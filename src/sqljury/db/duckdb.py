@@ -184,7 +184,7 @@ class DuckDBDatabase(FileDatabase):
             if self._closed:
                 raise DatabaseError(f"{self.path}: was closed; connect again")
             watch = Watch(limits, cancel)
-            opened = self._take() or self._open(watch)
+            opened = self._take() or self._open(watch, cancel)
             try:
                 if watch.kind is not None:
                     raise _StoppedError(lost(watch))
@@ -213,9 +213,15 @@ class DuckDBDatabase(FileDatabase):
         if not keep:
             opened.worker.close()
 
-    def _open(self, watch: Watch) -> _Opened:
+    def _open(self, watch: Watch, cancel: threading.Event | None) -> _Opened:
         """A new process with the file open behind every wall."""
-        identity = inspect(self.path)
+        reading = Watch(watch.left, cancel)  # ``watch`` would follow the process that reads the header
+        try:
+            identity = inspect(self.path, lambda path, count: read_head(path, count, reading))
+        except DatabaseError:
+            if reading.kind is not None:
+                raise _StoppedError(lost(reading)) from None
+            raise
         worker = Worker(self._folder.name)
         order = {
             "open": os.path.realpath(self.path),
@@ -277,7 +283,7 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     raise DatabaseError(f"{path}: cannot be opened ({line})")
 
 
-def kind(path: str, read: Callable[[str, int], bytes]) -> str:
+def kind(path: str, read: Callable[[str, int], bytes] = read_head) -> str:
     """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
 
     ``read`` returns the first bytes of a file.
@@ -285,20 +291,26 @@ def kind(path: str, read: Callable[[str, int], bytes]) -> str:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for its writer
             return ""
-        head = read(path, _MAGIC_AT + len(_MAGIC) + 8)
+        return _kind(read(path, _MAGIC_AT + len(_MAGIC) + 8))
     except (OSError, ValueError):
         return ""
+
+
+def _kind(head: bytes) -> str:
     if head.startswith(SQLITE_MAGIC):
         return "sqlite"
     return "duckdb" if head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC else ""
 
 
-def inspect(path: str) -> Identity:
-    """The identity of the DuckDB file at ``path``; raises what ``connect`` raises for another file."""
+def inspect(path: str, read: Callable[[str, int], bytes] = read_head) -> Identity:
+    """The identity of the DuckDB file at ``path``; raises what ``connect`` raises for another file.
+
+    Another process reads it: closing the file here would drop the locks on it that the program itself holds through
+    DuckDB, and a second writer could destroy what the program writes.
+    """
     identity = _identity(path)
-    # Not read here: to close the file would drop the lock that a program of the user's holds in this process.
-    header = first_bytes(path, _HEADER_BYTES, read_head)
-    if kind(path, read_head) != "duckdb":
+    header = first_bytes(path, _HEADER_BYTES, read)
+    if _kind(header) != "duckdb":
         raise NotADatabaseError(f"{path}: is not a DuckDB database; check the path")
     if len(header) < _HEADER_BYTES:
         raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")

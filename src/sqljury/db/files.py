@@ -40,6 +40,9 @@ MAX_FILES: Final = 1000
 
 _BUILD_LIMITS: Final = Limits(seconds=120.0)
 _LINE_BYTES: Final = 1 << 16
+_NOT_DATA: Final = (".", "~$")
+"""How hidden files begin, and those in which Excel notes who has a workbook open."""
+
 _GLOB: Final = re.compile(r"[*?\[]")
 
 
@@ -196,7 +199,9 @@ def _refuse_leaving(paths: Iterable[str], folder: str) -> None:
 
 def _data_in(paths: Iterable[str]) -> list[str]:
     return sorted(
-        path for path in paths if ending(path) and os.path.isfile(path) and not os.path.basename(path).startswith(".")
+        path
+        for path in paths
+        if ending(path) and os.path.isfile(path) and not os.path.basename(path).startswith(_NOT_DATA)
     )
 
 

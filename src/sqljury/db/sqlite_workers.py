@@ -206,19 +206,19 @@ def _close(worker: Worker, number: int) -> None:
 WORKERS: Final = _Workers()
 
 
-def read_head(path: str, count: int) -> bytes:
+def read_head(path: str, count: int, watch: Watch | None = None) -> bytes:
     """The first bytes of a file, read by a worker for the reason that ``Worker.read`` gives.
 
-    Raises ``OSError``, ``DatabaseError`` where no worker can be started.
+    Raises ``OSError``, also once ``watch`` says stop, ``DatabaseError`` where no worker can be started.
     """
     number = WORKERS.register(file=True)
     try:
         for _ in range(2):
             with contextlib.suppress(WorkerLostError), WORKERS.lend(number) as worker:
-                return worker.read(path, count, Watch(_READ_LIMITS))
+                return worker.read(path, count, watch or Watch(_READ_LIMITS))
     finally:
         WORKERS.release(number)
-    raise TimeoutError(errno.ETIMEDOUT, f"is not read within {_READ_LIMITS.seconds:g} s")
+    raise TimeoutError(errno.ETIMEDOUT, f"is not read within {(watch.limits if watch else _READ_LIMITS).seconds:g} s")
 
 
 atexit.register(WORKERS.shut)
