@@ -143,6 +143,11 @@ SELECT * FROM dbstat
 SELECT * FROM sqlite_dbpage
 SELECT * FROM sqlite_stmt
 SELECT * FROM bytecode('SELECT 1')
+SELECT count(*) FROM dbstat
+SELECT * FROM temp.dbstat
+SELECT 1 FROM customer WHERE name IN temp.dbstat
+SELECT 1 FROM customer WHERE name IN dbstat
+SELECT * FROM (WITH dbstat AS (SELECT 1 AS x) SELECT * FROM dbstat), dbstat
 SELECT last_insert_rowid(), changes(), total_changes()
 -- Too much time
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x < 0

@@ -65,3 +65,7 @@ SELECT id FROM box WHERE min_x > 0
 SELECT name, age FROM customer WHERE age > (SELECT avg(age) FROM customer) AND city LIKE 'r%' OR name IN ('Ann', 'Bo')
 SELECT max(total, 3), min(1, 2), sign(-1), sqrt(4), pow(2, 3), log(10), ceil(1.2), floor(1.2), mod(5, 3), pi() FROM orders
 SELECT -- comment; with a semicolon⏎ 1
+-- Names of functions and tables that may not be used, as names of the query's own
+WITH eval AS (SELECT city, count(*) AS n FROM customer GROUP BY city) SELECT city, n FROM eval ORDER BY n, city
+WITH completion AS (SELECT id FROM orders) SELECT count(*) FROM completion
+SELECT edit.name FROM customer AS edit ORDER BY edit.id

@@ -178,6 +178,53 @@ def test_a_view_cannot_do_what_a_query_cannot(shop: Path) -> None:
         assert db.execute("SELECT count(*) FROM customer").ok
 
 
+NAMES = (
+    "completion",
+    "fsdir",
+    "dbstat",
+    "bytecode",
+    "tables_used",
+    "eval",
+    "edit",
+    "optimize",
+    "matchinfo",
+    "readfile",
+)
+
+
+def test_tables_of_the_database_may_have_names_that_sqlite_uses(shop: Path) -> None:
+    with closing(sqlite3.connect(shop, isolation_level=None)) as writer:
+        for name in NAMES:
+            writer.execute(f"CREATE TABLE {name} (a)")
+            writer.execute(f"INSERT INTO {name} VALUES (7)")
+        writer.execute("CREATE VIEW over AS SELECT a FROM dbstat")
+        with SQLiteDatabase(shop) as db:
+            for name in (*NAMES, "main.Completion", '"DBSTAT"', "over"):
+                for sql in (f"SELECT a FROM {name}", f"SELECT count(*) * 7 FROM {name}", f"SELECT 7 WHERE 7 IN {name}"):
+                    assert db.execute(sql).rows == ((7,),), sql
+                    assert db.execute(sql, may_read=lambda *_: True).rows == ((7,),), sql
+                    assert not db.execute(sql, may_read=lambda *_: False).ok, sql
+                assert db.execute(f"SELECT * FROM {name}('x')").error is not None
+            assert db.execute("SELECT * FROM temp.dbstat").error_kind == "refused"
+            writer.execute("DROP TABLE dbstat")  # from now on the name means what SQLite has by it
+            for sql in ("SELECT * FROM dbstat", "SELECT count(*) FROM dbstat", "SELECT a FROM over"):
+                assert not db.execute(sql).ok, sql
+            writer.execute("CREATE TABLE dbstat (a)")
+            assert db.execute("SELECT count(*) FROM dbstat").rows == ((0,),)
+
+
+def test_tables_that_show_sqlite_s_inside_are_not_read(db: SQLiteDatabase, shop: Path) -> None:
+    with closing(sqlite3.connect(shop)) as writer:
+        writer.execute("CREATE VIEW stat AS SELECT name FROM dbstat")
+    for name in ("dbstat", "bytecode", "tables_used", "fsdir", "completion", "sqlite_stmt", "stat"):
+        for sql in (
+            f"SELECT * FROM {name}",
+            f"SELECT count(*) FROM {name}",
+            f"SELECT 1 FROM customer WHERE id IN {name}",
+        ):
+            assert not db.execute(sql).ok, sql
+
+
 def test_triggers_and_virtual_tables_of_a_hostile_schema_do_not_run(shop: Path) -> None:
     writer = sqlite3.connect(shop)
     writer.execute("PRAGMA writable_schema = ON")

@@ -107,6 +107,16 @@ def test_what_is_found_is_kept_until_the_rows_change(shop: Path, empty_cache: Pa
             known_schema(db)
 
 
+def test_sessions_with_different_rules_do_not_look_again_in_turn(shop: Path, empty_cache: Path) -> None:
+    with connect(str(shop)) as db:
+        rules = (Access(), Access(deny=("customers.city",)), Access(mask=("customers.city",)))
+        sessions = [guard(db, introspect(db), rule) for rule in rules]
+        first, steps = [known_schema(session) for session in sessions], []
+        assert len(list(empty_cache.glob("*.keys"))) == 3
+        assert [known_schema(session, lambda *step: steps.append(step)) for session in sessions] == first
+        assert not steps
+
+
 def test_masked_columns_are_not_read(shop: Path) -> None:
     queries: list[str] = []
 

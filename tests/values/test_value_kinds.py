@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from value_indexes import fill, index_of
 
+from sqljury.access.guard import guard, skip
+from sqljury.access.rules import Access
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.schema.introspect import introspect
-from sqljury.values import Bounds, open_or_build
+from sqljury.values import Bounds, index_path, open_or_build
 from sqljury.values.collect import is_text, no_names
 
 NUMBERS = range(30)
@@ -111,3 +113,31 @@ def test_columns_that_must_not_be_read_are_not(tmp_path: Path) -> None:
     assert asked
     assert not any("secret" in sql for sql in asked)
     assert b"hemlock" not in masked.path.read_bytes()  # type: ignore[union-attr]
+
+
+def test_what_access_rules_hide_is_left_out_of_another_index(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE person (name TEXT, town TEXT, secret TEXT)")
+        connection.execute("CREATE TABLE other (word TEXT)")
+    connection.close()
+    rules = (
+        Access(),
+        Access(deny=("person.secret",)),
+        Access(mask=("person.secret", "person.town")),
+        Access(deny=("person.secret", "person.town")),
+        Access(allow=("other",)),
+    )
+    with SQLiteDatabase(path) as db:
+        whole = introspect(db)
+        sessions = [guard(db, whole, rule) for rule in rules]
+        paths = [index_path(session, introspect(session), skip(session)) for session in sessions]
+        same = guard(db, whole, Access(allow=("person.name", "person.town", "other")))
+        assert index_path(same, introspect(same), skip(same)) == paths[1]
+        assert len(set(paths)) == len(rules)
+        assert paths[0] == index_path(db, whole)
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE new (word TEXT)")
+    connection.close()
+    with SQLiteDatabase(path) as db:  # an index of everything is refreshed where it is
+        assert index_path(db, introspect(db)) == paths[0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.db import unstoppable
 from sqljury.db.base import failed
-from sqljury.db.sqlite_walls import WIDE_FORMAT
+from sqljury.db.sqlite_walls import INTERNAL_NAMES, WIDE_FORMAT
 from sqljury.errors import DatabaseError, DatabaseLockedError, QueryRefusedError
 from sqljury.sql import literals
 from sqljury.sql.meter import TooManyStepsError, under
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SQLITE: Final = """
     load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
-    zeroblob randomblob dbstat sqlite_dbpage sqlite_log sqlite_source_id sqlite_compileoption_get
+    zeroblob randomblob dbstat bytecode tables_used sqlite_dbpage sqlite_log sqlite_source_id sqlite_compileoption_get
     sqlite_compileoption_used rtreecheck rtreenode rtreedepth optimize matchinfo
 """
 FORBIDDEN_FUNCTIONS: Final[dict[str, frozenset[str]]] = {"sqlite": frozenset(_SQLITE.split())}
@@ -183,17 +183,27 @@ def allowed_functions(dialect: str) -> frozenset[str]:
 
 def _check_names(node: Any, forbidden: frozenset[str]) -> None:
     """Functions that must not be called, also in the place of a table, with or without arguments."""
-    if isinstance(node, exp.Func):
-        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-    elif isinstance(node, exp.Table):
-        name = node.name
-    else:
+    if isinstance(node, exp.Table) and not isinstance(node.this, exp.Func):
+        _check_source(node.name.lower(), node.db.lower(), forbidden)
+    elif isinstance(node, exp.In) and isinstance(node.args.get("field"), exp.Column):  # SQLite's ``x IN table``
+        _check_source(node.args["field"].name.lower(), node.args["field"].table.lower(), forbidden)
+    if not isinstance(node, exp.Func):
         return
-    name = name.lower()
+    name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
     if name in forbidden or name.startswith("pragma_"):
         _refuse(f"{name} is not allowed")
     if name in ("printf", "format"):
         _check_format(name, node)
+
+
+def _check_source(name: str, schema: str, forbidden: frozenset[str]) -> None:
+    """Tables of the engine's own. A name that the database may have given to a table is left to SQLite's authorizer.
+
+    The database's own table is found before SQLite's of the same name, but in its own schema only.
+    """
+    reserved = name.startswith("pragma_") or (name.startswith("sqlite_") and name in forbidden)
+    if reserved or (name in forbidden & INTERNAL_NAMES and schema not in ("", "main")):
+        _refuse(f"{name} is not allowed")
 
 
 def _check_table(node: Any, dialect: str) -> None:

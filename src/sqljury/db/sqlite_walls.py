@@ -47,16 +47,21 @@ takes long to import."""
 _CALL: Final = r"""(?i)\b(?:printf|format)\b["'`\]]?\s*(?:\(|/\*|--)"""
 _PLAIN_CALL: Final = r"(?i)\b(?:printf|format)\s*\(\s*'([^']*)'"
 
-_INTERNAL_TABLES: Final = frozenset(
-    {"dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used", "fsdir", "completion"}
-)
+INTERNAL_NAMES: Final = frozenset({"dbstat", "bytecode", "tables_used", "fsdir", "completion"})
+"""Tables that show SQLite's inside or other files, whose names a database may give to tables of its own."""
+
+_INTERNAL_TABLES: Final = INTERNAL_NAMES | {"sqlite_dbpage", "sqlite_stmt"}
 
 
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 
 
-def authorizer(functions: frozenset[str] = FUNCTIONS) -> Authorizer:
-    """SQLite's authorizer callback: reads, selects, recursion and these functions pass, all else is denied."""
+def authorizer(functions: frozenset[str] = FUNCTIONS, own: frozenset[str] = frozenset()) -> Authorizer:
+    """SQLite's authorizer callback: reads, selects, recursion and these functions pass, all else is denied.
+
+    ``own`` are those of ``INTERNAL_NAMES`` that can mean nothing but tables of the database.
+    """
+    own &= INTERNAL_NAMES
 
     def authorize(
         action: int, first: str | None, second: str | None, _database: str | None, _source: str | None
@@ -64,7 +69,7 @@ def authorizer(functions: frozenset[str] = FUNCTIONS) -> Authorizer:
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
-            allowed = not is_internal_table(first or "")
+            allowed = not is_internal_table(first or "") or (first or "").lower() in own
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = (second or "").lower() in functions
         elif action == sqlite3.SQLITE_PRAGMA:

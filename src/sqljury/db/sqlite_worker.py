@@ -20,7 +20,7 @@ import time
 from select import select
 from sys import getsizeof
 
-from sqljury.db.sqlite_walls import Authorizer, authorizer, functions_for, harden, narrowed
+from sqljury.db.sqlite_walls import FUNCTIONS, INTERNAL_NAMES, Authorizer, authorizer, functions_for, harden, narrowed
 from sqljury.db.worker_process import limit_process
 
 TYPE_CHECKING = False
@@ -123,9 +123,22 @@ class _Channel:
 
 
 class _Opened:
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, definitions: Sequence[str], functions: frozenset[str] = FUNCTIONS
+    ) -> None:
         self.connection = connection
-        self.authorize: Authorizer = authorizer()
+        self.functions = functions
+        self.absent = _absent(connection)
+        self.authorize: Authorizer = authorizer(functions, self.absent)
+        self._defined = any(map(self._names_internal, definitions))
+
+    def may_mean_internal(self, sql: str) -> bool:
+        """Whether the query, or a view that it may read, has the name of a table that shows SQLite's inside."""
+        return self._defined or self._names_internal(sql)
+
+    def _names_internal(self, sql: str) -> bool:
+        lowered = sql.lower()
+        return any(name in lowered for name in INTERNAL_NAMES - self.absent)
 
 
 class _Server:
@@ -158,8 +171,8 @@ class _Server:
             connection.text_factory = _decode
             _limit_heap(connection)
             harden(connection, file_bytes)
-            opened = _Opened(connection)
-            opened.authorize = authorizer(functions_for(_prime(connection)))
+            definitions = _prime(connection)
+            opened = _Opened(connection, definitions, functions_for(definitions))
             connection.set_authorizer(opened.authorize)
         except BaseException:
             connection.close()
@@ -179,7 +192,7 @@ class _Server:
         except BaseException:
             connection.close()
             raise
-        self._opened[key] = _Opened(connection)
+        self._opened[key] = _Opened(connection, statements)
         connection.set_authorizer(self._opened[key].authorize)
         return ("done",)
 
@@ -209,16 +222,30 @@ class _Server:
         """
         opened = self._opened[key]
         if trusted:
-            opened.connection.set_authorizer(None)
-        elif ask:
-            opened.connection.set_authorizer(narrowed(opened.authorize, self._asking()))
+            return self._query(opened, sql, parameters, limits, None)
+        within = _pinned(opened) if opened.may_mean_internal(sql) else contextlib.nullcontext(opened.authorize)
+        with within as authorize:
+            asking = narrowed(authorize, self._asking()) if ask else authorize
+            return self._query(opened, sql, parameters, limits, asking)
+
+    def _query(
+        self,
+        opened: _Opened,
+        sql: str,
+        parameters: Sequence[str],
+        limits: tuple[int, int, int],
+        authorize: Authorizer | None,
+    ) -> Reply:
+        usual = authorize is opened.authorize  # to set one takes time, for SQLite compiles every statement anew
+        if not usual:
+            opened.connection.set_authorizer(authorize)
         cursor = opened.connection.cursor()
         try:
             cursor.execute(sql, parameters)
             return self._rows(cursor, *limits)
         finally:
             cursor.close()
-            if trusted or ask:
+            if not usual:
                 opened.connection.set_authorizer(opened.authorize)
 
     def close(self, key: int) -> Reply:
@@ -314,6 +341,32 @@ def _writing(opened: _Opened) -> Iterator[sqlite3.Connection]:
     finally:
         opened.connection.execute("PRAGMA query_only=ON")
         opened.connection.set_authorizer(opened.authorize)
+
+
+@contextlib.contextmanager
+def _pinned(opened: _Opened) -> Iterator[Authorizer]:
+    """What a query may do that may mean an internal table, while the schema cannot change.
+
+    A table or view of the database is read in the place of an internal one of its name. Without a transaction, another
+    program could drop it between the look and the query, which would then read the internal one.
+    """
+    connection = opened.connection
+    connection.set_authorizer(None)
+    try:
+        connection.execute("BEGIN")
+        names = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+        yield authorizer(opened.functions, opened.absent.union(name for (name,) in names))
+    finally:
+        connection.set_authorizer(None)
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.set_authorizer(opened.authorize)
+
+
+def _absent(connection: sqlite3.Connection) -> frozenset[str]:
+    """The names of internal tables that this SQLite does not have; none where it does not say."""
+    modules = {name.lower() for (name,) in connection.execute("PRAGMA module_list")}
+    return INTERNAL_NAMES - modules if modules else frozenset()
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row], *, skip: bool) -> None:

@@ -140,15 +140,21 @@ def build(
 
 
 def index_path(db: Database, schema: Schema, skip_columns: Skip | None = None) -> Path:
-    """The path, in the user's cache, of the index of this database without the skipped columns."""
-    skipped = [
-        (table.name, column.name)
+    """The path, in the user's cache, of the index of what may be read of this database.
+
+    Where rules hide or mask something, each choice of columns has an index of its own, or sessions with different rules
+    would rebuild it in turn. An index of everything stays where it is when the schema changes.
+    """
+    whole: Schema = getattr(db, "whole", schema)  # what access rules hide is not in ``schema``
+    known = {(table.name, column.name) for table in whole.tables for column in table.columns}
+    shown = [
+        (table.name, column.name, skip_columns is None or not skip_columns(table.name, column.name))
         for table in schema.tables
         for column in table.columns
-        if skip_columns is not None and skip_columns(table.name, column.name)
     ]
+    narrowed = {(table, column) for table, column, read in shown if read} != known
     rows = getattr(db, "row_rules", ())  # who sees other rows has other values
-    identity = json.dumps([_location(db), db.schemas, skipped, *rows])
+    identity = json.dumps([_location(db), db.schemas, shown if narrowed else [], *rows])
     name = re.sub(r"[^\w-]+", "_", db.name)[:40]
     return cache_dir() / "values" / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:20]}.index"
 
