@@ -18,7 +18,7 @@ from sqljury.access.catalog import Catalog, Kin
 from sqljury.access.check import Checker, Rules
 from sqljury.access.rows import divided, rules_of
 from sqljury.access.scopes import broad
-from sqljury.access.words import secrets, tells
+from sqljury.access.words import implicit_macro, secrets, tells
 from sqljury.errors import InputError
 from sqljury.types import Column, Schema, Table
 from sqljury.types.schema import subset
@@ -114,9 +114,12 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     """The rules applied to a schema, with nothing in the shown part that reveals the rest.
 
     A view that reads hidden data is hidden, unless a pattern of ``allow`` names it. ``default`` is the name of the
-    default schema. Raises ``InputError`` for a pattern without a match, since a misspelled rule would protect nothing.
+    default schema. Raises ``InputError`` for a pattern without a match, since a misspelled rule would protect nothing,
+    and for a database of which no query could be checked.
     """
     catalog = catalog or Catalog()
+    if catalog.implicit and access.hides:
+        raise InputError(implicit_macro(catalog))
     places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
     _check_meanings(schema, access, places)
     kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}

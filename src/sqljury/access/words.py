@@ -126,6 +126,8 @@ def check_code(tokens: Sequence[Any], text: str, catalog: Catalog) -> None:
 
     What they read is not known. Names after ``::`` are types; one of the owner's may be named like a built-in type.
     """
+    if catalog.implicit:
+        refuse(implicit_macro(catalog))
     before = ""
     for at, token in enumerate(tokens):
         name = token.text.lower()
@@ -138,6 +140,15 @@ def check_code(tokens: Sequence[Any], text: str, catalog: Catalog) -> None:
     for written, operators in _operators(tokens, text) if catalog.operators else ():
         for operator in sorted(catalog.operators.intersection(operators)):
             refuse(f"{written[:60]} is not allowed under access rules: an operator {operator[:60]} was made")
+
+
+def implicit_macro(catalog: Catalog) -> str:
+    """Why a database with such macros cannot be used, and what to do."""
+    name = min(catalog.implicit)[:60]
+    return (
+        f"{name} is a macro of the database with the name of a function or operator of DuckDB itself, so that any query"
+        " may run it; this is not allowed under access rules: drop the macro or give it another name"
+    )
 
 
 def _operators(tokens: Sequence[Any], text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
