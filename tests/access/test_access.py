@@ -103,6 +103,14 @@ def test_what_is_no_pattern(text: str) -> None:
         Access(deny=(text,))
 
 
+@pytest.mark.parametrize("deny", ['public."a.b"', '"a.b"', "a.b.code", "staff"])
+def test_two_tables_of_one_name_cannot_be_told_apart(deny: str) -> None:
+    tables = (STAFF, Table("a.b", (Column("code"),)), Table("a.b", (Column("code"),), schema="a"))
+    for rule in ("deny", "mask"):
+        with pytest.raises(InputError, match=r"two tables 'a\.b'.* rename one"):
+            visible(Schema("firm", "postgres", tables), Access(**{rule: (deny,)}))
+
+
 def test_one_text_is_no_list() -> None:
     with pytest.raises(InputError, match="is not a list"):
         Access(deny="staff")  # type: ignore[arg-type]

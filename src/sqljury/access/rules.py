@@ -121,6 +121,7 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     if catalog.implicit and access.hides:
         raise InputError(implicit_macro(catalog))
     places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
+    _check_names(schema)
     _check_meanings(schema, access, places)
     kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}
     conditions, read = rules_of(schema.tables, _row_rules(schema, access, places), _names(places.kin), schema.dialect)
@@ -183,6 +184,18 @@ def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tu
         for table, column in pairs
         if (table, column) not in shown and (column or not kept.get(table))
     )
+
+
+def _check_names(schema: Schema) -> None:
+    """Raise ``InputError`` if two tables have one name: rules are kept by name, and one's would hold for the other."""
+    seen = set()
+    for table in schema.tables:
+        if table.name in seen:
+            raise InputError(
+                f"the database has two tables {table.name[:80]!r}, one of a schema and one with a dot in its name, "
+                "which access rules cannot tell apart; rename one, or ask about one schema only"
+            )
+        seen.add(table.name)
 
 
 def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
