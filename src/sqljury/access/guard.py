@@ -112,9 +112,14 @@ class Guarded(Closing):
         return self._censored(result, sql)
 
     def _try_rows(self) -> None:
-        """Raise ``InputError`` for a condition that the database refuses: nothing could be read at all."""
-        for name in self._rules.rules.conditions:
-            table = next(table for table in self.schema.tables if table.name == name)
+        """Raise ``InputError`` for a condition that the database refuses: nothing could be read at all.
+
+        Tables and views that are hidden are not tried, since no query reads them.
+        """
+        for table in self.schema.tables:
+            name = table.name
+            if name not in self._rules.rules.conditions:
+                continue
             sql = f"SELECT count(*) FROM {quote_table(table.name, table.schema, self.dialect)}"  # noqa: S608
             error = self.execute(sql).error
             if error is not None and error.kind != "limit":  # a large table may take longer than a try
