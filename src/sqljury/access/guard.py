@@ -102,11 +102,12 @@ class Guarded(Closing):
         try:
             with under(watch):
                 text = self._checker.check(sql)
+                may_read = self._rules.wall(text) if isinstance(self._db, SQLiteDatabase) else None
         except QueryRefusedError as error:
             return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         limits = watch.left
         if isinstance(self._db, SQLiteDatabase):
-            result = self._db.execute(text, limits, cancel, may_read=self._rules.may_read)
+            result = self._db.execute(text, limits, cancel, may_read=may_read)
         else:
             result = self._db.execute(text, limits, cancel)
         return self._censored(result, sql)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from sqljury.access.catalog import Catalog
 from sqljury.access.resolve import refuse, refuse_column
 from sqljury.access.scopes import Rules, broad
+from sqljury.db import readonly
+from sqljury.errors import QueryRefusedError
 from sqljury.sql.parse import tokenize
 from sqljury.types import Schema
 
@@ -260,6 +262,19 @@ def query_of(definition: str, dialect: str) -> str:
         return definition
     ends = [token.end for token in tokens if token.text.upper() == "AS"]
     return definition[ends[0] + 1 :] if ends else ""
+
+
+@functools.lru_cache(maxsize=256)
+def names_in(sql: str, dialect: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The names of the CTEs that a query defines, and of what it reads in FROM, in lower case; None if unreadable."""
+    from sqlglot import exp
+
+    try:
+        _, tree = readonly.parse(sql, dialect)
+    except QueryRefusedError:
+        return None
+    ctes = frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE))
+    return ctes, frozenset(table.name.lower() for table in tree.find_all(exp.Table))
 
 
 _WORD: Final = re.compile(r"[\w$]+")
