@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from access_shop import CANARY, SQLITE_ACCESS, TABLES, build, leaks
 from plain_duckdb import PlainDuckDB, schema_of
 
+from sqljury.access.check import Checker
 from sqljury.access.guard import Guarded, guard, skip
 from sqljury.access.rules import Access, compiled, load
 from sqljury.db.sqlite import SQLiteDatabase
@@ -103,6 +106,14 @@ def test_what_is_no_pattern(text: str) -> None:
         Access(deny=(text,))
 
 
+@pytest.mark.parametrize("deny", ['public."a.b"', '"a.b"', "a.b.code", "staff"])
+def test_two_tables_of_one_name_cannot_be_told_apart(deny: str) -> None:
+    tables = (STAFF, Table("a.b", (Column("code"),)), Table("a.b", (Column("code"),), schema="a"))
+    for rule in ("deny", "mask"):
+        with pytest.raises(InputError, match=r"two tables 'a\.b'.* rename one"):
+            visible(Schema("firm", "postgres", tables), Access(**{rule: (deny,)}))
+
+
 def test_one_text_is_no_list() -> None:
     with pytest.raises(InputError, match="is not a list"):
         Access(deny="staff")  # type: ignore[arg-type]
@@ -157,6 +168,66 @@ def test_views_that_read_what_is_denied_are_not_seen(db: SQLiteDatabase) -> None
     assert definitions["leaky"] == ""
     assert definitions["nested"]
     assert definitions["open_view"].startswith("CREATE VIEW")
+
+
+VIEWS = """
+CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, email TEXT);
+CREATE VIEW inmost AS SELECT id, email FROM customer;
+CREATE VIEW Inner AS SELECT id, email FROM inmost;
+CREATE VIEW v_view AS SELECT count(email) AS n FROM "inner" WHERE id IN (SELECT id FROM inmost);
+CREATE VIEW v_cte AS WITH x AS (SELECT email FROM customer), "Y z" (e) AS (SELECT email FROM x)
+    SELECT count(e) AS n FROM "Y z";
+CREATE VIEW v_steps AS WITH RECURSIVE r (i) AS (
+    SELECT 1 UNION ALL SELECT i + 1 FROM r, customer WHERE email > '' AND i < 2) SELECT count(*) AS n FROM r;
+CREATE VIEW v_from AS SELECT count(e) AS n FROM (SELECT email AS e FROM (SELECT * FROM customer) AS a) AS b;
+INSERT INTO customer VALUES (1, 'Ann', 'CANARY-1'), (2, 'Bo', 'CANARY-2');
+"""
+
+
+@pytest.fixture
+def views(tmp_path: Path) -> Iterator[Guarded]:
+    path = tmp_path / "views.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(VIEWS)
+    with SQLiteDatabase(path) as database:
+        names = ("v_view", "v_cte", "v_steps", "v_from")
+        guarded = guard(database, introspect(database), Access(allow=("customer.id", "customer.name", *names)))
+        assert isinstance(guarded, Guarded)
+        yield guarded
+
+
+@pytest.mark.parametrize("view", ["v_view", "V_CTE", "v_steps", "v_from"])
+def test_a_view_that_is_allowed_by_name_reads_through_other_views_and_its_ctes(views: Guarded, view: str) -> None:
+    expected = ((3,),) if view == "v_steps" else ((2,),)
+    for sql in (
+        f"SELECT n FROM {view}",
+        f"WITH a AS (SELECT n FROM {view}) SELECT n FROM a WHERE EXISTS (SELECT 1 FROM customer)",
+    ):
+        result = views.execute(sql)
+        assert (result.error, result.rows) == (None, expected)
+
+
+def test_what_an_allowed_view_reads_is_trusted_for_that_view_only(
+    views: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither wall takes a CTE of the query for one of the view's, nor the hidden view for one that is shown."""
+    attacks = [
+        *("SELECT email FROM customer", "SELECT email FROM inmost", "SELECT email FROM inner", "SELECT 1 FROM inmost"),
+        *("WITH x AS (SELECT email FROM customer) SELECT email FROM x", "SELECT x.email FROM customer AS x"),
+        *("WITH inmost AS (SELECT email FROM customer) SELECT * FROM inmost", "SELECT n FROM v_cte, inmost"),
+        *("WITH v_cte AS (SELECT email AS n FROM customer) SELECT n FROM v_cte", 'SELECT email FROM v_view, "INNER"'),
+        'WITH "y Z" AS (SELECT email FROM customer) SELECT e.email FROM "Y z" AS e',
+        "SELECT (WITH X AS (SELECT email FROM customer) SELECT max(email) FROM x) FROM v_cte",
+    ]
+    for sql in attacks:
+        result = views.execute(sql)
+        assert result.error_kind == "refused", sql
+        assert not leaks(result)
+    monkeypatch.setattr(Checker, "check", lambda _self, sql: sql)  # and SQLite refuses them without the first wall
+    for sql in attacks:
+        result = views.execute(sql)
+        assert result.error_kind in ("refused", "sql"), sql
+        assert not leaks(result)
 
 
 def test_a_view_that_cannot_be_read_is_not_seen() -> None:
@@ -235,9 +306,6 @@ def test_only_masks_refuse_nothing(db: SQLiteDatabase) -> None:
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
 def test_names_that_engines_tell_apart(dialect: str) -> None:
-    from sqljury.access.check import Checker
-    from sqljury.access.rules import compiled
-
     tables = (Table("staff", (Column("id"), Column("salary"))), Table("Staff", (Column("x"),)), PAY)
     schema = Schema("firm", dialect, tables if dialect in ("mysql", "postgres") else tables[::2])
     checker = Checker(compiled(schema, Access(deny=("*.salary",))).rules)
@@ -293,9 +361,6 @@ def test_names_that_engines_tell_apart(dialect: str) -> None:
     ],
 )
 def test_tricks_of_the_servers_dialects(dialect: str, sql: str) -> None:
-    from sqljury.access.check import Checker
-    from sqljury.access.rules import compiled
-
     schema = Schema("firm", dialect, (STAFF, BADGE))
     checker = Checker(compiled(schema, Access(deny=("*.salary",))).rules)
     with pytest.raises(QueryRefusedError):
@@ -303,8 +368,7 @@ def test_tricks_of_the_servers_dialects(dialect: str, sql: str) -> None:
 
 
 def test_a_subquery_in_a_join_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqljury.access.check import Checker, _Walk
-    from sqljury.access.rules import compiled
+    from sqljury.access.check import _Walk
 
     walked = []
     query = _Walk.query
@@ -334,9 +398,6 @@ def test_a_subquery_in_a_join_is_walked_once(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_what_an_on_clause_may_read(sql: str, passes: bool) -> None:
-    from sqljury.access.check import Checker
-    from sqljury.access.rules import compiled
-
     checker = Checker(compiled(Schema("firm", "postgres", (STAFF, BADGE)), Access(deny=("*.salary",))).rules)
     if passes:
         assert checker.check(sql) == sql

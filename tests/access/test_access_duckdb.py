@@ -11,8 +11,10 @@ from test_access_attacks import ATTACKS as COMMON_ATTACKS
 from test_access_attacks import PLAIN as COMMON_PLAIN
 from test_access_attacks import lines
 
-from sqljury.access.guard import guard
+from sqljury.access.guard import Guarded, guard
+from sqljury.access.rules import Access
 from sqljury.db.base import Database
+from sqljury.errors import InputError
 
 ATTACKS = lines("access_attacks_duckdb.sql")
 PLAIN = lines("access_plain_duckdb.sql")
@@ -66,3 +68,34 @@ def test_ordinary_queries_of_sqlite_pass_where_duckdb_runs_them(db: PlainDuckDB,
             assert result.error is None, (sql, result.error)
             passed += sorted(map(str, result.rows)) == sorted(map(str, expected.rows))
     assert passed >= 55
+
+
+@pytest.mark.parametrize(
+    "macro",
+    [
+        *("date_part(a, b)", '"+"(a, b)', '"~~"(a, b)', "like_escape(a, b, c)", "timezone(a, b)", "list_value(a, b)"),
+        *("struct_pack(a)", "contains(a, b)", "current_date()", "count_star()", '"@@"(a, b)', "LOWER(a)"),
+    ],
+)
+def test_a_macro_that_takes_the_place_of_a_function_or_operator_closes_the_database(macro: str) -> None:
+    """Queries run it without calling its name, as ``extract(year FROM d)`` runs ``date_part``."""
+    with PlainDuckDB(f"{TABLES} CREATE MACRO {macro} AS (SELECT max(val) FROM secret);") as plain:
+        with pytest.raises(InputError, match=r"is a macro of the database .* drop the macro"):
+            guard(plain, schema_of(plain), Access(deny=("secret",)))
+        masked = guard(plain, schema_of(plain), Access(mask=("secret",)))
+        assert isinstance(masked, Guarded)
+        assert masked.masked("open_view", "name")  # what it runs is not known
+
+
+def test_macros_cannot_hide_macros() -> None:
+    """The catalogue is read without anything that a macro of its owner could answer."""
+    script = """
+        CREATE MACRO duckdb_functions() AS TABLE SELECT 'x' AS function_name, true AS internal;
+        CREATE MACRO spy(x) AS (SELECT max(val) FROM secret);
+    """
+    with PlainDuckDB(TABLES + script) as plain, pytest.raises(InputError, match="duckdb_functions is a macro"):
+        guard(plain, schema_of(plain), Access(deny=("secret",)))
+    with PlainDuckDB(f"{TABLES} CREATE MACRO spy(x) AS (SELECT max(val) FROM secret);") as plain:
+        guarded = guard(plain, schema_of(plain), Access(deny=("secret",)))
+        assert "a function of that name was made" in str(guarded.execute("SELECT Spy(name) FROM pet").error)
+        assert guarded.execute("SELECT lower(name) FROM pet WHERE id = 1").rows == (("ann",),)

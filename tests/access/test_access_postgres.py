@@ -11,12 +11,15 @@ from test_access_attacks import lines
 
 import servers
 from servers import Server
+from sqljury.access.catalog import Catalog
+from sqljury.access.check import Checker, Rules
 from sqljury.access.guard import Guarded, guard
 from sqljury.access.rules import Access
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.errors import InputError
+from sqljury.errors import InputError, QueryRefusedError
 from sqljury.schema.introspect import introspect
+from sqljury.types import Column, Schema, Table
 
 ATTACKS, PLAIN = lines("access_attacks_postgres.sql"), lines("access_plain_postgres.sql")
 DENIED = Access(deny=("customer.ssn", "customer.mood", "customer.code", "secret", "parent.pin"))
@@ -157,3 +160,47 @@ def test_functions_that_stand_before_built_in_ones_are_not_called(server: Server
         assert found.execute("SELECT reverse(name) FROM customer WHERE id = 1").rows == (("nnA",),)
     with connect(servers.postgres_url(server, "access", "front_reader", "front")) as opened:
         assert CANARY in str(opened.execute("SELECT length('x')").rows)
+
+
+@pytest.mark.parametrize(
+    ("condition", "operator"),
+    [
+        *(("id = name", "="), ("id IN (name)", "="), ("id NOT IN (SELECT name FROM pet)", "="), ("id IN (7)", "=")),
+        *(
+            ("id IS NOT DISTINCT FROM name", "="),
+            ("CASE id WHEN name THEN true END", "="),
+            ("nullif(id, name) = 1", "="),
+        ),
+        *(("id LIKE name", "~~"), ("id NOT LIKE 'x' ESCAPE '!'", "!~~"), ("id ILIKE name", "~~*")),
+        *(("id SIMILAR TO name", "~"), ("id BETWEEN name AND name", ">="), ("id NOT BETWEEN name AND name", ">")),
+        *(("id != name", "<>"), ("id +@ name", "+@"), ("id !~ name", "!~"), ("(id)=@name", "=@")),
+    ],
+)
+def test_an_operator_of_the_owner_is_not_run_by_a_keyword(server: Server, condition: str, operator: str) -> None:
+    """PostgreSQL looks up ``=`` for IN, and so on, and takes the owner's if its types fit better."""
+    script = f"""
+        CREATE SCHEMA word; CREATE TABLE word.pet (id int, name text); INSERT INTO word.pet VALUES (1, 'x');
+        CREATE FUNCTION word.leak(int, text) RETURNS boolean LANGUAGE sql STABLE
+            AS 'SELECT EXISTS (SELECT 1 FROM public.secret)';
+        CREATE OPERATOR word.{operator} (LEFTARG = int, RIGHTARG = text, FUNCTION = word.leak);
+    """
+    servers.in_postgres(server, "access", script)
+    try:
+        with connect(servers.postgres_url(server, "access"), ("word",)) as opened:
+            found = rules(opened, Access(allow=("pet",)))
+            result = found.execute(f"SELECT id FROM pet WHERE {condition}")
+            assert f"an operator {operator} was made" in str(result.error), result
+            plain = "SELECT DISTINCT id, CASE WHEN name IS NULL THEN 1 END AS n, '= ~~ IN' AS t FROM pet"
+            assert found.execute(plain).rows == ((1, None, "= ~~ IN"),)
+    finally:
+        servers.in_postgres(server, "access", "DROP SCHEMA word CASCADE")
+
+
+@pytest.mark.parametrize("join", ["JOIN pet p USING (id)", "NATURAL JOIN (SELECT id FROM pet) p"])
+def test_a_join_by_names_runs_no_operator_of_the_owner(join: str) -> None:
+    schema = Schema("shop", "postgres", tuple(Table(name, (Column("id"),)) for name in ("customer", "pet")))
+    sql = f"SELECT customer.id FROM customer {join}"
+    Checker(Rules(schema, {"customer": ["id"], "pet": ["id"]}, "public")).check(sql)
+    catalog = Catalog(operators=frozenset({"="}))
+    with pytest.raises(QueryRefusedError, match="an operator = was made"):
+        Checker(Rules(schema, {"customer": ["id"], "pet": ["id"]}, "public", catalog)).check(sql)

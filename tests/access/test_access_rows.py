@@ -166,6 +166,13 @@ def test_a_rule_may_be_on_a_view_itself(shop: Guard) -> None:
     assert rows(shop("totals: total > 10"), "SELECT total FROM totals") == [(20,), (30,)]
 
 
+def test_a_rule_may_match_what_is_hidden(shop: Guard) -> None:
+    database = shop("*: id = 1", deny=("orders",))  # views without the column among them, which read tables with rules
+    assert rows(database, "SELECT name FROM customer") == [("Ann",)]
+    assert {table.name for table in introspect(database).tables} == {"customer"}
+    assert rows(shop(NORTH, "everybody: name > ''"), "SELECT name FROM customer") == [("Ann",), ("Bo",)]
+
+
 def test_a_rule_that_would_not_hold_is_an_error(shop: Guard) -> None:
     for rule, words in BAD:
         with pytest.raises(InputError, match=words):

@@ -13,7 +13,7 @@ from sqljury.db import readonly
 from sqljury.db.duckdb import DuckDBDatabase
 from sqljury.db.files import open_files
 from sqljury.db.readonly import check
-from sqljury.errors import QueryRefusedError
+from sqljury.errors import DatabaseError, QueryRefusedError
 from sqljury.types import Limits
 
 pytest.importorskip("duckdb")
@@ -162,3 +162,38 @@ def test_macros_named_like_functions_are_not_called(tmp_path: Path) -> None:
             result = db.execute(sql)
             assert str(result.error or "").startswith("refused: lower is a macro of the database"), result
         assert db.execute("SELECT upper(n) FROM t").rows == (("A",),)
+
+
+@pytest.mark.parametrize(
+    "macro",
+    [
+        *(
+            "date_part(a, b)",
+            '"+"(a, b)',
+            '"~~"(a, b)',
+            '"@@"(a, b)',
+            "contains(a, b)",
+            "COUNT_STAR()",
+            "current_date()",
+        ),
+        *(
+            "to_json(a)",
+            "duckdb_functions() AS TABLE SELECT 'x' AS function_name, true AS internal; CREATE MACRO row(a)",
+        ),
+    ],
+)
+def test_macros_are_not_run_by_syntax_either(tmp_path: Path, macro: str) -> None:
+    """``extract(year FROM d)`` would run ``date_part``, and sqljury's own ``count(*)`` would run ``count_star``."""
+    file = write(tmp_path / "macros.duckdb", f"CREATE TABLE t (n TEXT); CREATE MACRO {macro} AS 'CANARY'")
+    with pytest.raises(DatabaseError, match=r"its macro .* takes the place of a built-in function .* drop the macro"):
+        DuckDBDatabase(file)
+
+
+def test_a_macro_does_not_say_which_files_may_be_read(tmp_path: Path) -> None:
+    """The empty list of allowed paths is one, and DuckDB makes it with ``list_value``."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("CANARY", encoding="utf-8")
+    view = f"CREATE VIEW v AS SELECT content FROM read_text('{secret}')"
+    file = write(tmp_path / "macros.duckdb", f"{view}; CREATE MACRO list_value() AS CAST('[{secret}]' AS VARCHAR[])")
+    with pytest.raises(DatabaseError, match="its macro list_value"):
+        DuckDBDatabase(file)

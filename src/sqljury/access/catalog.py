@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -74,7 +75,10 @@ _POSTGRES_FIELDS: Final = """
         JOIN pg_catalog.pg_attribute f ON f.attrelid = k.oid AND f.attnum > 0 AND NOT f.attisdropped
     WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
 """
-_DUCKDB_MACROS: Final = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+_DUCKDB_FUNCTIONS: Final = "SELECT DISTINCT function_name, internal FROM system.main.duckdb_functions()"
+"""Calls nothing by a name that a macro of the owner's may have, and would answer to instead."""
+
+_OPERATOR: Final = re.compile(r"[^\w\s]")
 _MOST: Final = 1000  # arguments, of a function that takes any number
 _MYSQL_ROUTINES: Final = "SELECT lower(routine_name) FROM information_schema.routines WHERE routine_schema = database()"
 
@@ -91,7 +95,8 @@ class Kin:
 class Catalog:
     """What a query or a view may run or read that the schema does not show; tables are named as in the schema.
 
-    ``code`` has the possible numbers of arguments of the owner's functions and macros, by lower-case name.
+    ``code`` has the possible numbers of arguments of the owner's functions and macros, by lower-case name. ``implicit``
+    are macros that a query may run without a call of their name, as ``extract(year FROM d)`` runs ``date_part``.
     ``operators`` and ``types`` are names of the owner's. ``row_code`` are names of the owner's functions on rows
     for which a built-in function takes the same number of other arguments. ``runs`` are tables and views that run the
     owner's code when read. ``parts`` are the partitions and child tables of a table at any depth. ``fields`` are those
@@ -99,6 +104,7 @@ class Catalog:
     """
 
     code: Mapping[str, range] = field(default_factory=dict)
+    implicit: frozenset[str] = frozenset()
     row_code: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
@@ -119,7 +125,7 @@ def read_catalog(db: Database, default: str) -> Catalog:
     if db.dialect == "postgres":
         return _postgres(db, default)
     if db.dialect == "duckdb":
-        return Catalog(code=dict.fromkeys(_names(db, _DUCKDB_MACROS), range(_MOST)))
+        return _duckdb(db)
     if db.dialect == "mysql":
         return Catalog(code=dict.fromkeys(_names(db, _MYSQL_ROUTINES), range(_MOST)))
     return Catalog()
@@ -127,6 +133,15 @@ def read_catalog(db: Database, default: str) -> Catalog:
 
 def _names(db: Database, sql: str) -> frozenset[str]:
     return frozenset(str(name) for (name,) in db.catalog(sql))
+
+
+def _duckdb(db: Database) -> Catalog:
+    """The macros; one with the name of an operator or of a function of DuckDB's own may be run by syntax alone."""
+    functions = [(str(name).lower(), internal) for name, internal in db.catalog(_DUCKDB_FUNCTIONS)]
+    built_in = {name for name, internal in functions if internal}
+    macros = {name for name, internal in functions if not internal}
+    implicit = frozenset(name for name in macros if name in built_in or _OPERATOR.match(name))
+    return Catalog(code=dict.fromkeys(macros, range(_MOST)), implicit=implicit)
 
 
 def _postgres(db: Database, default: str) -> Catalog:

@@ -76,7 +76,7 @@ class Checker:
                 tokens, statement = readonly.parse(text, self._rules.dialect)
             check_words(tokens, text, self._rules.dialect)
             if not (is_view and self._rules.dialect == "postgres"):  # its catalogue says which code a view runs
-                check_code(tokens, self._rules.catalog)
+                check_code(tokens, text, self._rules.catalog)
             walk = _Walk(self._rules)
             if edits := walk.run(statement, tokens):
                 text = edited(text, edits)

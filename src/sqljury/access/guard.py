@@ -102,19 +102,25 @@ class Guarded(Closing):
         try:
             with under(watch):
                 text = self._checker.check(sql)
+                may_read = self._rules.wall(text) if isinstance(self._db, SQLiteDatabase) else None
         except QueryRefusedError as error:
             return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         limits = watch.left
         if isinstance(self._db, SQLiteDatabase):
-            result = self._db.execute(text, limits, cancel, may_read=self._rules.may_read)
+            result = self._db.execute(text, limits, cancel, may_read=may_read)
         else:
             result = self._db.execute(text, limits, cancel)
         return self._censored(result, sql)
 
     def _try_rows(self) -> None:
-        """Raise ``InputError`` for a condition that the database refuses: nothing could be read at all."""
-        for name in self._rules.rules.conditions:
-            table = next(table for table in self.schema.tables if table.name == name)
+        """Raise ``InputError`` for a condition that the database refuses: nothing could be read at all.
+
+        Tables and views that are hidden are not tried, since no query reads them.
+        """
+        for table in self.schema.tables:
+            name = table.name
+            if name not in self._rules.rules.conditions:
+                continue
             sql = f"SELECT count(*) FROM {quote_table(table.name, table.schema, self.dialect)}"  # noqa: S608
             error = self.execute(sql).error
             if error is not None and error.kind != "limit":  # a large table may take longer than a try

@@ -18,7 +18,8 @@ from sqljury.access.catalog import Catalog, Kin
 from sqljury.access.check import Checker, Rules
 from sqljury.access.rows import divided, rules_of
 from sqljury.access.scopes import broad
-from sqljury.access.words import secrets, tells
+from sqljury.access.words import implicit_macro, names_in, query_of, secrets, tells
+from sqljury.db.sqlite_walls import MayRead
 from sqljury.errors import InputError
 from sqljury.types import Column, Schema, Table
 from sqljury.types.schema import subset
@@ -91,8 +92,8 @@ def load(path: str | os.PathLike[str]) -> Access:
 class Compiled:
     """The rules applied to one schema: the ``shown`` part, and what checks of queries need.
 
-    ``masked`` holds table and column as spelled in the schema, ``hidden`` those that may not be read and ``trusted``
-    the views that are allowed by name, both in lower case.
+    ``masked`` holds table and column as spelled in the schema, ``hidden`` those that may not be read, ``trusted`` the
+    views that are allowed by name, and ``inner`` the views and CTEs that these read, all three in lower case.
     """
 
     full: Schema
@@ -101,23 +102,42 @@ class Compiled:
     masked: frozenset[tuple[str, str]]
     hidden: frozenset[tuple[str, str]]
     trusted: frozenset[str]
+    inner: frozenset[str] = frozenset()
 
     def may_read(self, table: str, column: str, view: str) -> bool:
         """Whether SQLite may read this column, on behalf of ``view`` if given: the second wall after the check.
 
         Tables that are not in the schema store the data of virtual tables.
         """
-        return (table.lower(), column.lower()) not in self.hidden or view.lower() in self.trusted
+        return self._may_read(table, column, view, self.trusted)
+
+    def wall(self, sql: str) -> MayRead:
+        """``may_read`` for one query: SQLite tells the innermost view or CTE that reads, not the one around it.
+
+        A trusted name that the query gives to a CTE of its own, or an inner view that it names itself, is not trusted.
+        """
+        trusted = self.trusted | self.inner
+        if trusted:
+            names = names_in(sql, self.full.dialect)
+            trusted = trusted - names[0] - (names[1] & self.inner) if names else frozenset()
+        return lambda table, column, view: self._may_read(table, column, view, trusted)
+
+    def _may_read(self, table: str, column: str, view: str, trusted: Collection[str]) -> bool:
+        return (table.lower(), column.lower()) not in self.hidden or view.lower() in trusted
 
 
 def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog | None = None) -> Compiled:
     """The rules applied to a schema, with nothing in the shown part that reveals the rest.
 
     A view that reads hidden data is hidden, unless a pattern of ``allow`` names it. ``default`` is the name of the
-    default schema. Raises ``InputError`` for a pattern without a match, since a misspelled rule would protect nothing.
+    default schema. Raises ``InputError`` for a pattern without a match, since a misspelled rule would protect nothing,
+    and for a database of which no query could be checked.
     """
     catalog = catalog or Catalog()
+    if catalog.implicit and access.hides:
+        raise InputError(implicit_macro(catalog))
     places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
+    _check_names(schema)
     _check_meanings(schema, access, places)
     kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}
     conditions, read = rules_of(schema.tables, _row_rules(schema, access, places), _names(places.kin), schema.dialect)
@@ -131,7 +151,8 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow more, or deny fewer")
     trusted = frozenset(table.name.lower() for table in schema.tables if table.is_view and table.name in named)
-    return Compiled(schema, shown, rules, masked, _hidden(schema, kept) - read, trusted)
+    inner = _inner(schema, trusted) if schema.dialect == "sqlite" else frozenset()
+    return Compiled(schema, shown, rules, masked, _hidden(schema, kept) - read, trusted, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +201,18 @@ def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tu
         for table, column in pairs
         if (table, column) not in shown and (column or not kept.get(table))
     )
+
+
+def _check_names(schema: Schema) -> None:
+    """Raise ``InputError`` if two tables have one name: rules are kept by name, and one's would hold for the other."""
+    seen = set()
+    for table in schema.tables:
+        if table.name in seen:
+            raise InputError(
+                f"the database has two tables {table.name[:80]!r}, one of a schema and one with a dot in its name, "
+                "which access rules cannot tell apart; rename one, or ask about one schema only"
+            )
+        seen.add(table.name)
 
 
 def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
@@ -253,6 +286,18 @@ def _hide_views(
         for name in passed:
             kept[name] = columns[name]
             del waiting[name]
+
+
+def _inner(schema: Schema, trusted: Collection[str]) -> frozenset[str]:
+    """What trusted views read, at any depth: other views and their own CTEs, in lower case."""
+    views = {table.name.lower(): table for table in schema.tables if table.is_view}
+    waiting, found = list(trusted), set(trusted)
+    while waiting:
+        names = names_in(query_of(views[waiting.pop()].definition, schema.dialect), schema.dialect)
+        ctes, tables = names or (frozenset(), frozenset())
+        waiting += (tables & views.keys()) - found
+        found |= ctes | (tables & views.keys())
+    return frozenset(found.difference(trusted))
 
 
 def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[str, str]]:

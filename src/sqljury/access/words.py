@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Sequence
-from itertools import zip_longest
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.access.catalog import Catalog
 from sqljury.access.resolve import refuse, refuse_column
 from sqljury.access.scopes import Rules, broad
+from sqljury.db import readonly
+from sqljury.errors import QueryRefusedError
 from sqljury.sql.parse import tokenize
 from sqljury.types import Schema
 
@@ -103,22 +105,83 @@ def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
             refuse("-- without a blank after it is not allowed under access rules")
 
 
-def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
+_WORD_OPERATORS: Final[dict[str, tuple[str, ...]]] = {
+    "in": ("=", "<>"),
+    "like": ("~~", "!~~"),
+    "ilike": ("~~*", "!~~*"),
+    "similar": ("~", "!~"),
+    "between": (">=", "<=", "<", ">"),
+    "distinct": ("=",),
+    "case": ("=",),
+    "nullif": ("=",),
+    "using": ("=",),
+    "natural": ("=",),
+}
+"""The operators that PostgreSQL looks up by name for its keywords, with NOT before them too."""
+
+_PIECE: Final = re.compile(r"[\w$]+|[-+*/<>=~!@#%^&|`?]+")
+_SPECIAL: Final = frozenset("~!@#%^&|`?")
+
+
+def check_code(tokens: Sequence[Any], text: str, catalog: Catalog) -> None:
     """Refuse the owner's functions, macros and operators, also if a built-in one has the same name.
 
     What they read is not known. Names after ``::`` are types; one of the owner's may be named like a built-in type.
     """
+    if catalog.implicit:
+        refuse(implicit_macro(catalog))
     before = ""
     for at, token in enumerate(tokens):
-        name, kind = token.text.lower(), token.token_type.name
+        name = token.text.lower()
         called = name in catalog.code and tokens[at + 1 : at + 2] and tokens[at + 1].token_type.name == "L_PAREN"
         if called and _arguments(tokens[at + 2 :]).intersection(catalog.code[name]):
             refuse(f"{token.text[:60]} is not allowed under access rules: a function of that name was made")
-        if name in catalog.operators and kind not in ("STRING", "IDENTIFIER"):
-            refuse(f"{token.text[:60]} is not allowed under access rules: an operator of that name was made")
         if before == "::" and name in catalog.types:
             refuse_type(token.text)
         before = token.text
+    for written, operators in _operators(tokens, text) if catalog.operators else ():
+        for operator in sorted(catalog.operators.intersection(operators)):
+            refuse(f"{written[:60]} is not allowed under access rules: an operator {operator[:60]} was made")
+
+
+def implicit_macro(catalog: Catalog) -> str:
+    """Why a database with such macros cannot be used, and what to do."""
+    name = min(catalog.implicit)[:60]
+    return (
+        f"{name} is a macro of the database with the name of a function or operator of DuckDB itself, so that any query"
+        " may run it; this is not allowed under access rules: drop the macro or give it another name"
+    )
+
+
+def _operators(tokens: Sequence[Any], text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What stands for operators of PostgreSQL in a query without comments, with their names.
+
+    They are read off the text by the server's rules, because the parser divides ``+@`` into two. A keyword counts
+    whatever the parser makes of it: too much is refused rather than too little.
+    """
+    kept, end = [], 0
+    for token in tokens:
+        if "STRING" in (kind := token.token_type.name) or kind == "IDENTIFIER":
+            kept.append(text[end : token.start])
+            end = token.end + 1
+    plain = " ".join([*kept, text[end:]])
+    for piece, following in pairwise([*_PIECE.findall(plain), ""]):
+        word, after = piece.lower(), following.lower()
+        if not (word[0].isalnum() or word[0] in "_$"):
+            yield from ((name, ("<>",) if name == "!=" else (name,)) for name in _divided(piece))
+        elif (word != "case" or after != "when") and (word != "distinct" or after == "from"):
+            # CASE WHEN compares nothing, and neither does SELECT DISTINCT
+            yield piece, _WORD_OPERATORS.get(word, ())
+
+
+def _divided(run: str) -> Iterator[str]:
+    """The operators in adjacent characters: one ends in + or - only if it has a character that SQL's own lack."""
+    while run:
+        end = len(run)
+        while end > 1 and run[end - 1] in "+-" and _SPECIAL.isdisjoint(run[: end - 1]):
+            end -= 1
+        yield run[:end]
+        run = run[end:]
 
 
 def _arguments(tokens: Sequence[Any]) -> set[int]:
@@ -199,6 +262,19 @@ def query_of(definition: str, dialect: str) -> str:
         return definition
     ends = [token.end for token in tokens if token.text.upper() == "AS"]
     return definition[ends[0] + 1 :] if ends else ""
+
+
+@functools.lru_cache(maxsize=256)
+def names_in(sql: str, dialect: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The names of the CTEs that a query defines, and of what it reads in FROM, in lower case; None if unreadable."""
+    from sqlglot import exp
+
+    try:
+        _, tree = readonly.parse(sql, dialect)
+    except QueryRefusedError:
+        return None
+    ctes = frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE))
+    return ctes, frozenset(table.name.lower() for table in tree.find_all(exp.Table))
 
 
 _WORD: Final = re.compile(r"[\w$]+")

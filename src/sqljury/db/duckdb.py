@@ -45,6 +45,22 @@ _FILLED_SCHEMAS: Final = """
 """
 _TURN_SECONDS: Final = 0.05
 _CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
+_SYNTAX_WORDS: Final = """
+    array_agg array_extract array_slice contains count_star current_catalog current_date current_localtime
+    current_localtimestamp current_role current_schema current_user date_part factorial get_current_time
+    get_current_timestamp ilike_escape json_extract like_escape list_apply list_filter list_value ltrim
+    map map_extract map_extract_value not_ilike_escape not_like_escape overlay position regexp_full_match regexp_matches
+    row rtrim session_user struct_extract struct_extract_at struct_pack substring timezone to_centuries to_days
+    to_decades to_hours to_json to_microseconds to_millennia to_milliseconds to_minutes to_months to_quarters to_seconds
+    to_weeks to_years trim trunc unnest user
+"""
+_SYNTAX: Final = frozenset(_SYNTAX_WORDS.split())
+"""Functions that a query runs without calling them, as ``extract(year FROM d)`` runs ``date_part``.
+
+Found by giving every function of DuckDB 2.0.1 a macro of its name and running over 200 forms of its syntax; ``to_json``
+is what the process that runs queries calls. Such a file is not opened, since sqljury's own queries would run them too.
+"""
+_OPERATOR: Final = re.compile(r"[^\w\s]")
 _KINDS: Final[dict[str, FailureKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
 _MAGIC: Final = b"DUCK"
 _MAGIC_AT: Final = 8  # behind the checksum of the first block
@@ -242,7 +258,14 @@ class DuckDBDatabase(FileDatabase):
         if "ok" not in reply:
             worker.close()
             _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))
-        return _Opened(worker, identity, frozenset(str(name).lower() for name in reply["macros"]))
+        macros = frozenset(str(name).lower() for name in reply["macros"])
+        if implicit := sorted(name for name in macros if name in _SYNTAX or _OPERATOR.match(name)):
+            worker.close()
+            raise DatabaseError(
+                f"{self.path}: its macro {implicit[0][:60]} takes the place of a built-in function or operator in any "
+                "query, so that none is run; drop the macro or give it another name"
+            )
+        return _Opened(worker, identity, macros)
 
 
 def _check_macros(sql: str, macros: frozenset[str]) -> None:

@@ -42,7 +42,8 @@ _SCHEMAS: Final = (
     "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() "
     "AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY 1"
 )
-_MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
+_MACROS: Final = "SELECT DISTINCT function_name FROM system.main.duckdb_functions() WHERE NOT internal"
+"""With its schema, or a macro ``duckdb_functions`` of the database would answer, and leave itself out."""
 
 
 def main(build: Callable[[Reply], Reply] | None = None) -> None:
