@@ -247,3 +247,15 @@ def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(before: P
     refined(before, tmp_path / "out", data, FakeModel(expecting))
     kept = [(one["id"], one["number"], one["interaction"]) for one in folder.records(tmp_path / "out")]
     assert kept == [(one["id"], one["number"], one["interaction"]) for one in records]
+
+
+def test_a_draw_of_a_run_that_has_grown_is_refused(before: Path, data: Path, tmp_path: Path) -> None:
+    whole = (before / folder.ANSWERS).read_text()
+    (before / folder.ANSWERS).write_text("".join(whole.splitlines(keepends=True)[:3]))
+    refined(before, tmp_path / "out", data, FakeModel(expecting), Way(limit=2))
+    assert folder.described(tmp_path / "out")["dataset"]["count"] == 2
+    assert sorted(record["number"] for record in folder.records(tmp_path / "out")) == [0, 1]
+    (before / folder.ANSWERS).write_text(whole)
+    with pytest.raises(DatasetError, match="refined.answers was 3, is 4"):
+        refined(before, tmp_path / "out", data, FakeModel(expecting), Way(limit=2))
+    assert len(folder.records(tmp_path / "out")) == 2
