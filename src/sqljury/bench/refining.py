@@ -122,6 +122,8 @@ def refine(
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     refined = {"of": described["model"], "recipe": before.name, **asdict(way)}
+    if others := described.get("others"):
+        refined["others"] = others
     dataset = described["dataset"]
     if way.limit is not None:  # of more answers others would be drawn, into the same folder
         refined["answers"] = len(everything)
@@ -196,7 +198,10 @@ def _line(
     except UNANSWERED as error:
         fault = str(error)
     spent = budget.total()
-    steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(budget.steps)}
+    steps = {step: cost_of(cost) for step, cost in record.get("steps", {}).items()}
+    refining = dict(budget.steps)
+    for step, cost in refining.items():  # a step of both, such as linking, was paid twice
+        steps[step] = steps.get(step, Cost()) + cost
     kept_as = {"better": found.better or found.candidate, "last": found.last or found.candidate}
     made = {one.sql: one for one in (start, found.candidate, *kept_as.values())}
     tested = found.tests[0].queries[0] if found.tests else start.sql
@@ -208,6 +213,7 @@ def _line(
         **{name: one.sql for name, one in kept_as.items()},
         "fault": fault,
         **made_of(tuple(made.values()), cost_of(record["cost"]) + spent, steps.items()),
+        "refining": {step: asdict(cost) for step, cost in refining.items()},
         "rounds": found.rounds,
         "tested": tested,
         "passed": passed,
@@ -316,7 +322,8 @@ def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, i
 
 
 def _mean(records: Sequence[Record], step: str) -> dict[str, float]:
-    costs = [cost_of(record["steps"][step]) for record in records if step in record["steps"]]
+    steps = [record.get("refining", record["steps"]) for record in records]
+    costs = [cost_of(own[step]) for own in steps if step in own]
     total, count = sum(costs, Cost()), max(len(records), 1)
     return {
         "calls": round(total.calls / count, 2),
