@@ -100,6 +100,20 @@ def locked_folder(folder: Path) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def locked_file(file: Path) -> Iterator[None]:
+    """Lock ``file`` against other programs that write it, by a file beside it: its own may be replaced as a whole.
+
+    Raises ``DatasetError`` where none can be written there, and for a file that another program is writing.
+    """
+    with must_write(file, DatasetError, "name another file with --out"):
+        lock = file.with_name(f"{file.name}.lock").open("a")
+    with lock:
+        if not _lock(lock):
+            raise DatasetError(f"{file}: another program is writing it; wait for it, or name another file")
+        yield
+
+
 def _lock(file: IO[str]) -> bool:
     """Take the lock, which the system releases when the program ends, however it ends."""
     if sys.platform == "win32":

@@ -143,3 +143,14 @@ def test_a_question_whose_gold_was_corrected_is_audited_again(data: Path, tmp_pa
     file = tmp_path / "gold.jsonl"
     export(file, changed, {line["id"]: line}, {}, 0.5)
     assert json.loads(file.read_text())["gold"] == changed[0].gold_sql
+
+
+def test_two_audits_do_not_write_one_file(data: Path, tmp_path: Path) -> None:
+    examples, out = spider.load(data, "dev"), tmp_path / "out.jsonl"
+
+    def again(_: object) -> None:
+        with pytest.raises(DatasetError, match="another program is writing it"):
+            audit.run(examples, out, settled())
+
+    audit.run(examples, out, settled(), on_line=again)
+    assert len(out.read_text().splitlines()) == 5

@@ -143,3 +143,19 @@ def test_a_run_with_gaps_has_no_predictions(data: Path, tmp_path: Path) -> None:
     (out / ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in lines))
     with pytest.raises(DatasetError, match="answers other questions than it asks"):
         export(out, "spider")
+
+
+@pytest.mark.parametrize(("draw", "whole"), [({"limit": 4}, False), ({"databases": "pets"}, False), ({"limit": 9}, True)])
+def test_birds_file_names_no_positions_of_other_questions(
+    data: Path, tmp_path: Path, draw: dict[str, object], whole: bool
+) -> None:
+    out = finished(data, tmp_path / "run")
+    settled = json.loads((out / SETTINGS).read_text())
+    settled["dataset"] |= draw
+    (out / SETTINGS).write_text(json.dumps(settled))
+    assert len(export(out, "spider").splitlines()) == 4
+    if whole:
+        assert len(json.loads(export(out, "bird"))) == 4
+    else:
+        with pytest.raises(DatasetError, match="asks some of its dataset's questions"):
+            export(out, "bird")

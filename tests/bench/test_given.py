@@ -403,3 +403,14 @@ def test_a_fallback_writes_where_no_query_runs(data: Path, tmp_path: Path) -> No
     found = opinion(sources, model, recipe=str(recipe))
     assert {record["sql"] for record in found.records} == {"SELECT 5"}
     assert [len(record["candidates"]) for record in found.records] == [5] * 4
+
+
+def test_a_choice_is_not_continued_on_databases_that_have_changed(
+    files: list[Path], data: Path, tmp_path: Path
+) -> None:
+    file = data / "database" / "more" / "more.sqlite"
+    file.rename(file.with_suffix(".away"))
+    assert chosen(read(files, data), tmp_path / "run").records[3]["error"]
+    file.with_suffix(".away").rename(file)
+    with pytest.raises(DatasetError, match=r"dataset\.schemas, dataset\.unreadable differ"):
+        chosen(read(files, data), tmp_path / "run")

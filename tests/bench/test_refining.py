@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
-from sqljury.bench import refining, run, stored
+from sqljury.bench import costs, refining, run, stored
 from sqljury.bench.refining import Way
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, ModelUnavailableError, SandboxError
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import Reply
 from sqljury.llm.fake import Call
+from sqljury.llm.ledger import Price
+from sqljury.llm.prices import Prices
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.recipes.parts import TestsPart
 
@@ -249,3 +251,27 @@ def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(
     refined(before, tmp_path / "out", data, FakeModel(expecting))
     kept = [(one["id"], one["number"], one["interaction"]) for one in folder.records(tmp_path / "out")]
     assert kept == [(one["id"], one["number"], one["interaction"]) for one in records]
+
+
+def test_a_draw_of_a_run_that_has_grown_is_refused(before: Path, data: Path, tmp_path: Path) -> None:
+    whole = (before / folder.ANSWERS).read_text()
+    (before / folder.ANSWERS).write_text("".join(whole.splitlines(keepends=True)[:3]))
+    refined(before, tmp_path / "out", data, FakeModel(expecting), Way(limit=2))
+    assert folder.described(tmp_path / "out")["dataset"]["count"] == 2
+    assert sorted(record["number"] for record in folder.records(tmp_path / "out")) == [0, 1]
+    (before / folder.ANSWERS).write_text(whole)
+    with pytest.raises(DatasetError, match="refined.answers was 3, is 4"):
+        refined(before, tmp_path / "out", data, FakeModel(expecting), Way(limit=2))
+    assert len(folder.records(tmp_path / "out")) == 2
+
+
+def test_only_refining_is_priced_as_the_model_that_refined(before: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    refined(before, out, data, FakeModel(expecting, name="dear"))
+    prices = Prices({"fake": Price(0.0, 0.0), "dear": Price(0.0, 1e6)})
+    found, written = costs.costs(out, prices), costs.costs(before).models["fake"]
+    assert found.models["fake"].completion_tokens == written.completion_tokens > 0
+    assert found.models["dear"].usd == found.spent.usd == found.models["dear"].completion_tokens > 0
+    lines = [{key: one[key] for key in one if key != "refining"} for one in folder.records(out)]
+    (out / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert costs.costs(out, prices).models == found.models

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question
-from sqljury.bench import run, stored
+from sqljury.bench import run, stored, workers
+from sqljury.bench.versions import data_versions
 from sqljury.datasets import spider
 from sqljury.errors import (
     BudgetExceededError,
@@ -208,3 +209,31 @@ def test_a_stopped_question_is_not_recorded(data: Path, tmp_path: Path) -> None:
         run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", described, stop_after_two, cancel)
     assert told == [(0, True), (1, False), (2, False)]
     assert len(folder.records(tmp_path / "run")) == 2
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_database_that_goes_during_a_run_ends_it(data: Path, tmp_path: Path, batch: int) -> None:
+    examples, out = spider.load(data, "dev"), tmp_path / "run"
+    pipeline = Pipeline(RECIPE, FakeModel(RIGHT))
+    settled = run.settings(pipeline, {"name": "spider", **data_versions(examples, {})}, 0)
+    file = Path(examples[3].database)
+    file.rename(file.with_suffix(".away"))
+    with pytest.raises(DatabaseError, match="more: cannot be opened any more"):
+        if batch == 1:
+            run.run(examples, pipeline, out, settled)
+        else:
+            workers.run_here(examples, pipeline, out, settled, batch)
+    assert [record["db_id"] for record in folder.records(out)] == ["pets"] * 3
+    file.with_suffix(".away").rename(file)
+    run.run(examples, pipeline, out, settled)
+    assert len(folder.records(out)) == 4
+
+
+def test_a_database_that_was_never_there_ends_no_run(data: Path, tmp_path: Path) -> None:
+    examples = spider.load(data, "dev")
+    Path(examples[3].database).unlink()
+    pipeline = Pipeline(RECIPE, FakeModel(RIGHT))
+    versions = data_versions(examples, {})
+    assert versions["unreadable"] == ["more"]
+    run.run(examples, pipeline, tmp_path / "run", run.settings(pipeline, {"name": "spider", **versions}, 0))
+    assert len(folder.records(tmp_path / "run")) == 4

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqljury.audit import Finding
 from sqljury.audit.finding import difference
-from sqljury.audit.run import begun, line_of, opened, waiting_of
+from sqljury.audit.run import line_of, opened, waiting_of
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
@@ -47,9 +47,8 @@ def run(
     ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
     cancel = cancel or threading.Event()
-    known = begun(file, settled)
     one_by_one = threading.Lock()
-    with opened(file) as stream:
+    with opened(file, settled) as (stream, known):
 
         def keep(line: Record) -> None:
             with one_by_one:

@@ -25,7 +25,7 @@ from sqljury.evaluation.judge import GRACE_SECONDS
 from sqljury.evaluation.run_folder import Record, append_line, appending, misshapen
 from sqljury.parallel.crew import Crew
 from sqljury.parallel.processes import Tell, map_processes
-from sqljury.resources import must_write, write_whole
+from sqljury.resources import locked_file, must_write, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.sql.parse import hush_parser
 from sqljury.types import Limits, Schema
@@ -65,9 +65,8 @@ def run(
     that holds something else or another audit, or cannot be written, and ``CancelledError`` once ``stopped`` says so.
     """
     seconds = float(settled["seconds"])
-    known = begun(file, settled)
-    waiting = waiting_of(examples, known)
-    with opened(file) as stream:
+    with opened(file, settled) as (stream, known):
+        waiting = waiting_of(examples, known)
 
         def keep(line: Record) -> None:
             append_line(stream, line)
@@ -95,12 +94,16 @@ def waiting_of(examples: Sequence[Example], known: Mapping[str, Record]) -> list
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[IO[str]]:
-    """A stream for further lines; raises ``DatasetError`` where none can be written."""
-    with ExitStack() as stack:
+def opened(file: Path, settled: Mapping[str, Any]) -> Iterator[tuple[IO[str], dict[str, Record]]]:
+    """A stream for further lines, and the last line of each question that is there; the file is locked until the end.
+
+    Raises ``DatasetError`` where none can be written, and what ``begun`` raises.
+    """
+    with locked_file(file), ExitStack() as stack:
+        known = begun(file, settled)
         with must_write(file, DatasetError, "name another file with --out"):
             stream = stack.enter_context(appending(file))
-        yield stream
+        yield stream, known
 
 
 def findings_of(line: Record, least: float = LIKELY) -> list[Finding]:

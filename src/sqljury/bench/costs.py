@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqljury.bench.calls import Call, calls
 from sqljury.bench.stored import cost_of
@@ -20,6 +20,10 @@ from sqljury.evaluation.run_folder import ANSWERS, IN_FLIGHT, Record, described,
 from sqljury.llm.ledger import Price
 from sqljury.llm.prices import Prices
 from sqljury.types import Cost
+
+
+_REFINING: Final = ("tests", "refine")
+"""The steps of refining in runs of before their lines named them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +164,30 @@ def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Ca
 def _from_answers(
     settings: Record, answered: Sequence[Record], price: Price | Prices | None, folder: Path
 ) -> Iterator[Call]:
-    """The steps of stored answers, as if each were one call; they do not say which model was asked."""
-    if price is not None and settings.get("others"):
+    """The steps of stored answers, as if each were one call; they do not say which model was asked.
+
+    Of a refined run the model of its settings was asked for the steps of refining alone, for the others that of the run
+    before.
+    """
+    refined = settings["refined"] if isinstance(settings.get("refined"), dict) else {}
+    if price is not None and (settings.get("others") or refined.get("others")):
         raise InputError(
             "this run asked several models and has no journal of its calls, so it cannot be priced; leave the price out"
         )
     for record in answered:
         steps = record.get("steps")
-        for step, cost in (steps if isinstance(steps, dict) else {"": record["cost"]}).items():
-            yield Call(record["id"], 1, step, settings["model"], _stored(cost, folder, record["id"]))
+        for step, stored in (steps if isinstance(steps, dict) else {"": record["cost"]}).items():
+            cost, own = _stored(stored, folder, record["id"]), Cost()
+            if not refined:
+                own = cost
+            elif isinstance(refining := record.get("refining"), dict):
+                own = _stored(refining[step], folder, record["id"]) if step in refining else Cost()
+            elif step in _REFINING:  # an older line
+                own = cost
+            before = Cost(**{name: max(getattr(cost, name) - figure, 0) for name, figure in asdict(own).items()})
+            for model, part in ((str(refined.get("of", "")), before), (settings["model"], own)):
+                if part != Cost():
+                    yield Call(record["id"], 1, step, model, part)
 
 
 def _is_free(cost: Cost) -> bool:

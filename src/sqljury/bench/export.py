@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from sqljury.engines.databases import Engine
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation.run_folder import Record, described, records
 from sqljury.types import serialize as written
@@ -45,7 +46,20 @@ def export(folder: Path, format: str) -> str:
     ordered = sorted(found, key=lambda record: int(record["number"]))
     if [record["number"] for record in ordered] != list(range(asked)):
         raise DatasetError(f"{folder} answers other questions than it asks by its settings; begin it anew")
+    if format == "bird" and _drawn(described(folder), asked):
+        raise DatasetError(
+            f"{folder} asks some of its dataset's questions, and BIRD's form names positions in the dataset; give "
+            "--format spider, or run all questions"
+        )
     return bird(ordered) if format == "bird" else spider(ordered)
+
+
+def _drawn(settings: Record, asked: int) -> bool:
+    """Whether a run asks fewer questions than its dataset has, as far as its settings say."""
+    dataset, refined = settings["dataset"], settings.get("refined") or {}
+    limits = [limit for limit in (dataset.get("limit"), refined.get("limit")) if limit is not None]
+    chosen = "predictions" not in dataset and any(dataset.get(name) for name in ("databases", "without"))
+    return chosen or bool(Engine.of(dataset).copies) or any(limit <= asked for limit in limits)
 
 
 def spider(found: Sequence[Record]) -> str:

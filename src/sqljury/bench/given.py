@@ -20,6 +20,7 @@ from sqljury import recipes
 from sqljury.bench import export
 from sqljury.bench import run as bench
 from sqljury.bench.run import UNATTENDED, Controls
+from sqljury.bench.versions import data_versions
 from sqljury.datasets import candidates, questions
 from sqljury.datasets.candidates import Pool, Votes
 from sqljury.datasets.reading import Document
@@ -76,6 +77,8 @@ class Sources:
             "questions": _hash(self.questions),
             "tables": self.tables and _hash(self.tables),
             "votes": self.votes,
+            "count": len(self.pool.examples),
+            **data_versions(self.pool.examples, {}),
             "predictions": [
                 [name, _hash(file)] for name, file in zip(self.pool.systems, self.pool.documents, strict=True)
             ],

@@ -62,6 +62,7 @@ class Way:
     Without the data agent the rows are a ``share`` of each table's, a few of each for 0.
     ``start`` is the answer, or it as it was before the model repaired it, or as it was written: where the model has
     seen to errors already, ``errors`` finds nothing to do. ``limit`` questions are drawn by the run's seed.
+    They are drawn of the answers that the run has then, so with more answers the same draw is refused.
     """
 
     by: By = "tests"
@@ -116,11 +117,19 @@ def refine(
     pipeline = Pipeline(
         combined, model, limits_of(run, described), models=models, stored=True, privacy=shared, questions=batch
     )
-    answers = sample(folder.records(run), way.limit, seed)
+    everything = folder.records(run)
+    answers = sample(everything, way.limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     refined = {"of": described["model"], "recipe": before.name, **asdict(way)}
-    settled = {**settings(pipeline, described["dataset"], seed), "refined": refined}
+    if others := described.get("others"):
+        refined["others"] = others
+    dataset = described["dataset"]
+    if way.limit is not None:  # of more answers others would be drawn, into the same folder
+        refined["answers"] = len(everything)
+        dataset = {**dataset, "count": len(answers)}
+        answers = _numbered(answers)
+    settled = {**settings(pipeline, dataset, seed), "refined": refined}
     notes = shown_notes(run, described, data, {record["db_id"] for record in answers})
     with folder.claimed(out, settled) as (stream, known), of_run(described, data, out) as databases:
         done = {record["id"] for record in known}
@@ -140,6 +149,14 @@ def refine(
 
         waiting = [record for record in answers if record["id"] not in done]
         map_threads(refined_one, waiting, controls.cancel, batch)
+
+
+def _numbered(drawn: Sequence[Record]) -> list[Record]:
+    """The records with their places among these; as they are where a run has no places."""
+    if any("number" not in record for record in drawn):
+        return list(drawn)
+    places = {number: place for place, number in enumerate(sorted(record["number"] for record in drawn))}
+    return [{**record, "number": places[record["number"]]} for record in drawn]
 
 
 def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
@@ -181,7 +198,10 @@ def _line(
     except UNANSWERED as error:
         fault = str(error)
     spent = budget.total()
-    steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(budget.steps)}
+    steps = {step: cost_of(cost) for step, cost in record.get("steps", {}).items()}
+    refining = dict(budget.steps)
+    for step, cost in refining.items():  # a step of both, such as linking, was paid twice
+        steps[step] = steps.get(step, Cost()) + cost
     kept_as = {"better": found.better or found.candidate, "last": found.last or found.candidate}
     made = {one.sql: one for one in (start, found.candidate, *kept_as.values())}
     tested = found.tests[0].queries[0] if found.tests else start.sql
@@ -193,6 +213,7 @@ def _line(
         **{name: one.sql for name, one in kept_as.items()},
         "fault": fault,
         **made_of(tuple(made.values()), cost_of(record["cost"]) + spent, steps.items()),
+        "refining": {step: asdict(cost) for step, cost in refining.items()},
         "rounds": found.rounds,
         "tested": tested,
         "passed": passed,
@@ -301,7 +322,8 @@ def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, i
 
 
 def _mean(records: Sequence[Record], step: str) -> dict[str, float]:
-    costs = [cost_of(record["steps"][step]) for record in records if step in record["steps"]]
+    steps = [record.get("refining", record["steps"]) for record in records]
+    costs = [cost_of(own[step]) for own in steps if step in own]
     total, count = sum(costs, Cost()), max(len(records), 1)
     return {
         "calls": round(total.calls / count, 2),

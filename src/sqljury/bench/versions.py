@@ -39,22 +39,26 @@ def data_versions(examples: Sequence[Example], notes: Mapping[str, Notes]) -> di
     """A hash of the questions' databases, by schemas and sizes, and by name that of the ``notes`` on each.
 
     Files may be copied: neither their times nor their places count. A database that cannot be read counts with its
-    size; its questions are answered with an error.
+    size and is named as ``unreadable``; its questions are answered with an error.
     """
     files_ = sorted({one.db_id: Path(one.database) for one in examples}.items())
-    found: dict[str, Any] = {"schemas": _digest([(name, *_contents(file)) for name, file in files_])}
+    contents = {name: _contents(file) for name, file in files_}
+    found: dict[str, Any] = {"schemas": _digest([(name, size, rows or []) for name, (size, rows) in contents.items()])}
+    if unreadable := [name for name, (_, rows) in contents.items() if rows is None]:
+        found["unreadable"] = unreadable
     if notes:
         found["notes"] = {name: one.fingerprint for name, one in sorted(notes.items())}
     return found
 
 
-def _contents(file: Path) -> tuple[int, list[Row]]:
+def _contents(file: Path) -> tuple[int, list[Row] | None]:
+    """The size of a database, and its schema; None where it cannot be read."""
     size = file.stat().st_size if file.is_file() else 0
     try:
         with connect(file) as db:
             return size, db.catalog("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
     except (DatabaseError, QueryError):
-        return size, []
+        return size, None
 
 
 def _digest(value: object) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import traces
-from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, settings, writing
+from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, refuse_if_gone, settings, writing
 from sqljury.bench.stored import cost_of
 from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, ClusterError
@@ -102,7 +102,7 @@ def run_here(
 
     with writing(examples, folder, settled, on_answer) as (waiting, call, write):
         # the threads write down their calls themselves: after an interrupt nobody listens to what they tell
-        work = _Answerer(pipeline, int(settled["seed"]), stop, _counted(call, ledger))
+        work = _Answerer(pipeline, settled, stop, _counted(call, ledger))
         left = len(waiting)
         shared = share(
             lambda: attempted, waiting, Threads(batch, stop), _lost, kind=lambda one: one[1].db_id, halt=halted
@@ -150,7 +150,7 @@ class Answering:
                 f"a worker has other settings than the run ({', '.join(changed)} differ); install the same sqljury, "
                 "Python, weights and adapters on all nodes"
             )
-        return _Answerer(pipeline, seed)
+        return _Answerer(pipeline, self.settled)
 
 
 @dataclass
@@ -161,7 +161,7 @@ class _Answerer:
     """
 
     pipeline: Pipeline
-    seed: int
+    settled: Record
     stop: threading.Event | None = None
     on_call: Callable[[Record], None] | None = None
     opened: list[KeptOpen] = field(default_factory=list)
@@ -172,9 +172,17 @@ class _Answerer:
         if not hasattr(self.own, "databases"):
             self.own.databases = KeptOpen()
             self.opened.append(self.own.databases)
-        record = answer(example, self.pipeline, self.seed, self.stop, self.on_call or tell, self.own.databases.open)
+        record = answer(
+            example,
+            self.pipeline,
+            int(self.settled["seed"]),
+            self.stop,
+            self.on_call or tell,
+            self.own.databases.open,
+        )
         if self.stop is not None and self.stop.is_set():  # what was stopped half way is no answer
             raise CancelledError(STOPPED)
+        refuse_if_gone(record, example, self.settled)
         return {**record, "number": number}
 
     def close(self) -> None:
