@@ -145,7 +145,9 @@ def test_a_run_with_gaps_has_no_predictions(data: Path, tmp_path: Path) -> None:
         export(out, "spider")
 
 
-@pytest.mark.parametrize(("draw", "whole"), [({"limit": 4}, False), ({"databases": "pets"}, False), ({"limit": 9}, True)])
+@pytest.mark.parametrize(
+    ("draw", "whole"), [({"limit": 4}, False), ({"databases": "pets"}, False), ({"limit": 9}, True)]
+)
 def test_birds_file_names_no_positions_of_other_questions(
     data: Path, tmp_path: Path, draw: dict[str, object], whole: bool
 ) -> None:

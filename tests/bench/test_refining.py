@@ -243,7 +243,9 @@ def test_a_run_without_answers_is_none(tmp_path: Path, data: Path, before: Path)
         refined(before, tmp_path / "out", data, FakeModel("x"))
 
 
-def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(before: Path, data: Path, tmp_path: Path) -> None:
+def test_a_refined_run_keeps_the_places_and_dialogues_of_its_questions(
+    before: Path, data: Path, tmp_path: Path
+) -> None:
     records = [{**one, "number": 3 - at, "interaction": 3 - at} for at, one in enumerate(folder.records(before))]
     (before / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in records))
     refined(before, tmp_path / "out", data, FakeModel(expecting))
@@ -258,7 +260,7 @@ def test_a_draw_of_a_run_that_has_grown_is_refused(before: Path, data: Path, tmp
     assert folder.described(tmp_path / "out")["dataset"]["count"] == 2
     assert sorted(record["number"] for record in folder.records(tmp_path / "out")) == [0, 1]
     (before / folder.ANSWERS).write_text(whole)
-    with pytest.raises(DatasetError, match="refined.answers was 3, is 4"):
+    with pytest.raises(DatasetError, match=r"refined\.answers was 3, is 4"):
         refined(before, tmp_path / "out", data, FakeModel(expecting), Way(limit=2))
     assert len(folder.records(tmp_path / "out")) == 2
 

@@ -21,7 +21,6 @@ from sqljury.llm.ledger import Price
 from sqljury.llm.prices import Prices
 from sqljury.types import Cost
 
-
 _REFINING: Final = ("tests", "refine")
 """The steps of refining in runs of before their lines named them."""
 

@@ -29,7 +29,11 @@ def bounds(run: StoredRun) -> dict[str, Any]:
     """All figures of the bounds, ready for JSON: rows by source, curves by source, and by hardness for all together."""
     by_kind = sources(run)
     everything = by_kind["all"][0]
-    levels = [level for level in levels_of(one.hardness for one in run.questions) if any(one.hardness == level for one in run.questions)]
+    levels = [
+        level
+        for level in levels_of(one.hardness for one in run.questions)
+        if any(one.hardness == level for one in run.questions)
+    ]
     return {
         "rows": [
             {"kind": kind, **row(source, run.questions)}
