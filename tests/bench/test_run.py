@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -218,15 +219,9 @@ def test_a_database_that_goes_during_a_run_ends_it(data: Path, tmp_path: Path, b
     settled = run.settings(pipeline, {"name": "spider", **data_versions(examples, {})}, 0)
     file = Path(examples[3].database)
     file.rename(file.with_suffix(".away"))
-
-    def asked() -> None:
-        if batch == 1:
-            run.run(examples, pipeline, out, settled)
-        else:
-            workers.run_here(examples, pipeline, out, settled, batch)
-
+    begin = run.run if batch == 1 else partial(workers.run_here, batch=batch)
     with pytest.raises(DatabaseError, match="more: cannot be opened any more"):
-        asked()
+        begin(examples, pipeline, out, settled)
     assert [record["db_id"] for record in folder.records(out)] == ["pets"] * 3
     file.with_suffix(".away").rename(file)
     run.run(examples, pipeline, out, settled)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,18 @@ def test_runs_without_common_questions_are_refused(
     assert "share no question; run both on the same ones" in capsys.readouterr().err
     assert _guarded(["train", "gain", str(trained_run), str(tmp_path / "gold")]) == 2
     assert "have different gold queries for 'train-0000'" in capsys.readouterr().err
+
+
+def test_a_question_that_a_dataset_has_twice_counts_twice(
+    train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = tmp_path / "twice"
+    shutil.copytree(train_run, twice)
+    lines = (twice / "answers.jsonl").read_text().splitlines()
+    lines.append(json.dumps({**json.loads(lines[0]), "id": "train-9999"}))
+    (twice / "answers.jsonl").write_text("\n".join((*lines, "")))
+    asked = []
+    for first in (train_run, twice):
+        assert _guarded(["train", "gain", str(first), str(twice), "--json"]) == 0
+        asked.append(json.loads(capsys.readouterr().out)["questions"])
+    assert asked[1] == asked[0] + 1

@@ -322,7 +322,7 @@ def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, i
 
 
 def _mean(records: Sequence[Record], step: str) -> dict[str, float]:
-    steps = [record["refining"] if "refining" in record else record["steps"] for record in records]
+    steps = [record["refining" if "refining" in record else "steps"] for record in records]
     costs = [cost_of(own[step]) for own in steps if step in own]
     total, count = sum(costs, Cost()), max(len(records), 1)
     return {

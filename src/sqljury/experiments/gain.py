@@ -53,22 +53,40 @@ def gains(before: StoredRun, after: StoredRun, seed: int = 0) -> dict[str, Compa
     Intervals are of the paired difference, by bootstrap over databases (``metrics.agreement``); ``seed`` draws them.
     Raises ``InputError`` for runs that share no question, and where they disagree about a question's gold query.
     """
-    first, second = _by_key(before), _by_key(after)
-    shared = [key for key in first if key in second]
+    shared = _shared(before, after)
     if not shared:
         raise InputError(f"{before.folder} and {after.folder} share no question; run both on the same ones")
-    for key in shared:
-        if first[key].gold != second[key].gold:
+    for first, second in shared:
+        if first.gold != second.gold:
             raise InputError(
-                f"{before.folder} and {after.folder} have different gold queries for {first[key].id!r}; run both on "
+                f"{before.folder} and {after.folder} have different gold queries for {first.id!r}; run both on "
                 "the same dataset"
             )
-    databases = [db_id for db_id, _ in shared]
+    databases = [first.db_id for first, _ in shared]
     return {
-        name: compare([score(first[key]) for key in shared], [score(second[key]) for key in shared], databases, seed)
+        name: compare([score(first) for first, _ in shared], [score(second) for _, second in shared], databases, seed)
         for name, score in MEASURES.items()
     }
 
 
-def _by_key(run: StoredRun) -> dict[Key, Asked]:
-    return {(question.db_id, question.text): question for question in run.questions}
+def _shared(before: StoredRun, after: StoredRun) -> list[tuple[Asked, Asked]]:
+    """The questions of both, side by side.
+
+    Some stand in a dataset twice: of those with one text, the ones with one id belong together, then others in order.
+    """
+    first, second = _by_key(before), _by_key(after)
+    pairs = []
+    for key, own in first.items():
+        others = {question.id: question for question in second.get(key, ())}
+        named = [(question, others.pop(question.id)) for question in own if question.id in others]
+        known = {question.id for question, _ in named}
+        pairs += named
+        pairs += zip((question for question in own if question.id not in known), others.values(), strict=False)
+    return pairs
+
+
+def _by_key(run: StoredRun) -> dict[Key, list[Asked]]:
+    found: dict[Key, list[Asked]] = {}
+    for question in sorted(run.questions, key=lambda question: question.id):  # answers come in any order
+        found.setdefault((question.db_id, question.text), []).append(question)
+    return found

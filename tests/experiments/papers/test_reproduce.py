@@ -198,7 +198,7 @@ def test_refined_runs(stored_run: Path, spider_folder: Path, tmp_path: Path) -> 
     inputs = Inputs(data=spider_folder, runs=(out, out))
     label = "small, by a prompt alone"
     found = values(reproduce("tssql/section4.4.3", inputs)[1])
-    assert found == {label: [1, 1, None, 33.3], f"{label}, refined": [1, 1, None, 33.3]}
+    assert found == {label: [1, 1, None, 33.3], f"{label}, refined (2)": [1, 1, None, 33.3]}
     table = reproduce("tssql/table5", inputs)[1]
     assert table.columns[-1] == "all"
     assert [row[-1] for row in values(table).values()] == [33.3, 33.3, 33.3]  # before, and after twice
@@ -268,3 +268,19 @@ def assert_kept(name: str, inputs: Inputs, labels: Sequence[str] = ()) -> None:
     assert values(computed).items() >= {label: kept[label] for label in labels or kept}.items()
     published = [note for note in computed.notes if "as the published programs say" in note]
     assert all(note.endswith("EXE (DISTINCT kept) 1034, ESM 1034, ESM+ 1034") for note in published), published
+
+
+def test_files_and_runs_of_one_name_are_told_apart(
+    spider_folder: Path, predictions: Path, stored_run: Path, tmp_path: Path
+) -> None:
+    file, run_ = tmp_path / "DAIL.txt", tmp_path / stored_run.name
+    file.write_text("".join(f"{sql}\n" for sql in POOR))
+    shutil.copytree(stored_run, run_)
+    inputs = Inputs(
+        data=spider_folder,
+        predictions=(predictions / "DAIL.txt", file),
+        runs=(stored_run, run_),
+        gold=predictions / "gold.txt",
+    )
+    _, grid = reproduce("esm+/table2", inputs)
+    assert [label.partition(":")[0] for label in grid.rows] == ["DAIL (1)", "DAIL (2)", "small (1)", "small (2)"]

@@ -19,6 +19,7 @@ from sqljury.evaluation import run_folder
 from sqljury.evaluation.judge import Evaluation, evaluate
 from sqljury.evaluation.targets import Targets
 from sqljury.experiments.papers.registry import Figure
+from sqljury.experiments.report import labels, told_apart
 from sqljury.metrics.registry import named
 
 SUFFIXES: Final = frozenset({".txt", ".json", ".jsonl", ".sql"})
@@ -84,11 +85,11 @@ def systems(inputs: Inputs) -> Iterator[System]:
         data = dataset(inputs)
         gold = gold_document(inputs, data)
         tables = data / "tables.json"
-        for file in listed:
+        for file, label in zip(listed, told_apart([file.stem for file in listed]), strict=True):
             pairs = sample(read_pairs(gold, Document.of(file)), inputs.limit, SEED)
-            yield System(file.stem, tuple(pairs), data / "database", tables if tables.is_file() else None)
-    for run in inputs.runs:
-        yield of_run(run, inputs)
+            yield System(label, tuple(pairs), data / "database", tables if tables.is_file() else None)
+    for run, label in zip(inputs.runs, run_labels(inputs), strict=True):
+        yield of_run(run, label, inputs)
 
 
 def prediction_files(inputs: Inputs) -> list[Path]:
@@ -119,7 +120,7 @@ def golds(inputs: Inputs, data: Path) -> list[Gold]:
     return read_golds(gold_document(inputs, data))
 
 
-def of_run(run: Path, inputs: Inputs) -> System:
+def of_run(run: Path, label: str, inputs: Inputs) -> System:
     """The answers of a run beside gold; raises ``DatasetError`` for a run on copies of the databases."""
     described = run_folder.described(run)
     if Engine.of(described["dataset"]).copies:
@@ -132,22 +133,24 @@ def of_run(run: Path, inputs: Inputs) -> System:
     if not pairs:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     tables = data / "tables.json"
-    return System(named_run(run, inputs), pairs, data / "database", tables if tables.is_file() else None)
+    return System(label, pairs, data / "database", tables if tables.is_file() else None)
 
 
 def stored_runs(inputs: Inputs) -> Iterator[tuple[str, StoredRun]]:
     """Each run with all its candidates judged, by label."""
-    for folder in inputs.runs:
+    for folder, label in zip(inputs.runs, run_labels(inputs), strict=True):
         run = stored.load(folder, inputs.data or run_folder.data_of(folder), inputs.processes)
         inputs.stop_if_cancelled()
-        yield named_run(folder, inputs), replace(run, questions=tuple(sample(run.questions, inputs.limit, SEED)))
+        yield label, replace(run, questions=tuple(sample(run.questions, inputs.limit, SEED)))
 
 
-def named_run(folder: Path, inputs: Inputs) -> str:
-    """A run by its recipe and model, among several by its folder too."""
-    described = run_folder.described(folder)
-    label = f"`{described['recipe']['name']}`, {described['model']}"
-    return label if len(inputs.runs) == 1 else f"{folder.name}: {label}"
+def run_labels(inputs: Inputs) -> list[str]:
+    """Each run by its recipe and model, among several by its folder too."""
+    settings = map(run_folder.described, inputs.runs)
+    made_by = [f"`{described['recipe']['name']}`, {described['model']}" for described in settings]
+    if len(made_by) == 1:
+        return made_by
+    return [f"{folder}: {label}" for folder, label in zip(labels(inputs.runs), made_by, strict=True)]
 
 
 def dataset(inputs: Inputs) -> Path:

@@ -12,6 +12,7 @@ from sqljury.evaluation import run_folder
 from sqljury.experiments.mistakes import corrections
 from sqljury.experiments.papers.inputs import Inputs, share
 from sqljury.experiments.papers.registry import Figure, Grid, Row
+from sqljury.experiments.report import labels
 
 WAYS: Final = {"tests": "by tests", "prompt": "by a prompt alone", "errors": "by errors"}
 """How answers are refined, in words."""
@@ -76,16 +77,16 @@ def _summaries(inputs: Inputs) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _refined(inputs: Inputs) -> Iterator[tuple[str, Path, Path]]:
     """Each run and its dataset, labelled by its way to refine, and where two have the same by its folder too."""
-    labels: set[str] = set()
-    for folder in inputs.runs:
+    known: set[str] = set()
+    for folder, name in zip(inputs.runs, labels(inputs.runs), strict=True):
         described = run_folder.described(folder)
         way = described.get("refined")
         if not isinstance(way, dict):
             raise InputError(f"{folder}: is not a refined run; make one with `sqljury bench refine {folder} --out DIR`")
         data = inputs.data or run_folder.data_of(folder)
         label = _way(way, described["recipe"]["name"])
-        label = f"{label}, {folder.name}" if label in labels else label
-        labels.add(label)
+        label = f"{label}, {name}" if label in known else label
+        known.add(label)
         yield label, folder, data
         inputs.stop_if_cancelled()
 

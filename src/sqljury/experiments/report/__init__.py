@@ -70,5 +70,9 @@ def _refuse_other_questions(runs: Sequence[Path], records: Sequence[Mapping[str,
 
 def labels(runs: Sequence[Path]) -> list[str]:
     """A short name for each run: that of its folder, with a number where several have it."""
-    names = [run.resolve().name for run in runs]
+    return told_apart([run.resolve().name for run in runs])
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """The names, with their places where several are the same."""
     return [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
