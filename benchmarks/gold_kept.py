@@ -15,7 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from sqljury import Session
+from sqljury import Session, connect
+from sqljury.db.base import Database
 from sqljury.errors import SqljuryError
 from sqljury.llm.fake import FakeModel
 
@@ -33,24 +34,25 @@ def main() -> None:
         asked[record["db_id"]].append(record)
     changed, lost = 0, list[dict[str, Any]]()
     for name, questions in asked.items():
-        for question in questions:
-            found = answered(options.data / "database" / name / f"{name}.sqlite", question, options.recipe)
-            changed += found.get("sql") != question["sql"]
-            if found["lost"]:
-                lost.append({**question, **found})
+        with connect(options.data / "database" / name / f"{name}.sqlite") as db:
+            for question in questions:
+                found = answered(db, question, options.recipe)
+                changed += found.get("sql") != question["sql"]
+                if found["lost"]:
+                    lost.append({**question, **found})
     if options.out:
         options.out.write_text("".join(json.dumps(line) + "\n" for line in lost), encoding="utf-8")
     print(f"{sum(map(len, asked.values()))} questions, {changed} queries changed, {len(lost)} answers lost")
 
 
-def answered(file: Path, question: dict[str, str], recipe: str) -> dict[str, Any]:
+def answered(db: Database, question: dict[str, str], recipe: str) -> dict[str, Any]:
     """The query of the answer, and whether its result is another than that of gold; or the error."""
-    with Session(str(file), recipe=recipe, model=FakeModel([question["sql"]])) as session:
+    with Session(db, recipe=recipe, model=FakeModel([question["sql"]])) as session:
         try:
             answer = session.ask(question["question"])
         except SqljuryError as error:
             return {"error": str(error), "lost": True}
-        gold = session.database.execute(question["sql"])
+        gold = db.execute(question["sql"])
         return {"sql": answer.sql, "lost": sorted(map(repr, gold.rows)) != sorted(map(repr, answer.rows))}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -78,7 +77,6 @@ _POSTGRES_FIELDS: Final = """
 _DUCKDB_FUNCTIONS: Final = "SELECT DISTINCT function_name, internal FROM system.main.duckdb_functions()"
 """Calls nothing by a name that a macro of the owner's may have, and would answer to instead."""
 
-_OPERATOR: Final = re.compile(r"[^\w\s]")
 _MOST: Final = 1000  # arguments, of a function that takes any number
 _MYSQL_ROUTINES: Final = "SELECT lower(routine_name) FROM information_schema.routines WHERE routine_schema = database()"
 
@@ -137,10 +135,12 @@ def _names(db: Database, sql: str) -> frozenset[str]:
 
 def _duckdb(db: Database) -> Catalog:
     """The macros; one with the name of an operator or of a function of DuckDB's own may be run by syntax alone."""
+    from sqljury.db.duckdb import OPERATOR  # there already, as the database is
+
     functions = [(str(name).lower(), internal) for name, internal in db.catalog(_DUCKDB_FUNCTIONS)]
     built_in = {name for name, internal in functions if internal}
     macros = {name for name, internal in functions if not internal}
-    implicit = frozenset(name for name in macros if name in built_in or _OPERATOR.match(name))
+    implicit = frozenset(name for name in macros if name in built_in or OPERATOR.match(name))
     return Catalog(code=dict.fromkeys(macros, range(_MOST)), implicit=implicit)
 
 

@@ -101,8 +101,12 @@ _MENDERS: Final[dict[str, Callable[[Subject], exp.Expr]]] = {
 
 def is_about(line: Record, example: Example) -> bool:
     """Whether an audit's line is of the example as it is now: a dataset's questions and gold queries are mended."""
-    now = (example.question.text, example.gold_sql, example.db_id)
-    return (line["question"], line["gold"], line["db_id"]) == now
+    return asked_of(line) == (example.question.text, example.gold_sql, example.db_id)
+
+
+def asked_of(line: Record) -> tuple[str, str, str]:
+    """What a line was audited for: the question, its gold query and its database."""
+    return line["question"], line["gold"], line["db_id"]
 
 
 class Exported(NamedTuple):

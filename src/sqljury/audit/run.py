@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
-from sqljury.audit.correction import corrected, is_about
+from sqljury.audit.correction import asked_of, corrected, is_about
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
@@ -203,7 +203,7 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
 
 def _repeats(record: Record, before: Record | None) -> bool:
     """Whether a line has the question of the one before it as it was; one that was changed has a line for each."""
-    return before is not None and all(record[key] == before[key] for key in ("question", "gold", "db_id"))
+    return before is not None and asked_of(record) == asked_of(before)
 
 
 def _read(line: bytes) -> Any:

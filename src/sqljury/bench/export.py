@@ -26,8 +26,8 @@ def export(folder: Path, format: str) -> str:
     """
     if format not in get_args(Format):
         raise InputError(f"there is no format {format!r} of predictions; give one of {', '.join(get_args(Format))}")
-    dataset, found = described(folder)["dataset"], records(folder)
-    asked = dataset.get("count")
+    settings, found = described(folder), records(folder)
+    asked = settings["dataset"].get("count")
     if type(asked) is not int:
         raise DatasetError(
             f"{folder} does not say how many questions it asks, since an older version made it, or from a run by one; "
@@ -46,7 +46,7 @@ def export(folder: Path, format: str) -> str:
     ordered = sorted(found, key=lambda record: int(record["number"]))
     if [record["number"] for record in ordered] != list(range(asked)):
         raise DatasetError(f"{folder} answers other questions than it asks by its settings; begin it anew")
-    if format == "bird" and _drawn(described(folder), asked):
+    if format == "bird" and _drawn(settings, asked):
         raise DatasetError(
             f"{folder} asks some of its dataset's questions, and BIRD's form names positions in the dataset; give "
             "--format spider, or run all questions"

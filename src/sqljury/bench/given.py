@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -190,6 +191,7 @@ def pipeline_for(
     ``RecipeError`` for a recipe that cannot be loaded, or needs a model then, and ``InputError`` for a file that does
     not hold weights.
     """
+    opened = cache(opened)  # the model that is looked at here is the one that the pipeline asks
     asked = opened() if model is None else model
     adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, asked, weights, opinion)
     return Pipeline.of(adapted, model, limits, opened, given=True)

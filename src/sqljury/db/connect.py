@@ -85,11 +85,11 @@ def _path(url: str) -> str:
 def _file(path: str, schemas: tuple[str, ...]) -> Database:
     from sqljury.db import duckdb as duckdb_file
     from sqljury.db import files
-    from sqljury.db.sqlite_workers import WORKERS, read_head
+    from sqljury.db.sqlite_workers import WORKERS
 
     path = os.path.expanduser(path)
     with WORKERS.kept():
-        kind = duckdb_file.kind(path, read_head)
+        kind = duckdb_file.kind(path)
         if kind == "duckdb":
             return _duckdb_file(path, schemas)
         if kind != "sqlite" and files.is_data(path):

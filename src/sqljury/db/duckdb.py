@@ -60,7 +60,8 @@ _SYNTAX: Final = frozenset(_SYNTAX_WORDS.split())
 Found by giving every function of DuckDB 2.0.1 a macro of its name and running over 200 forms of its syntax; ``to_json``
 is what the process that runs queries calls. Such a file is not opened, since sqljury's own queries would run them too.
 """
-_OPERATOR: Final = re.compile(r"[^\w\s]")
+OPERATOR: Final = re.compile(r"[^\w\s]")
+"""How the name of a macro begins that is written as an operator."""
 _KINDS: Final[dict[str, FailureKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
 _MAGIC: Final = b"DUCK"
 _MAGIC_AT: Final = 8  # behind the checksum of the first block
@@ -259,7 +260,7 @@ class DuckDBDatabase(FileDatabase):
             worker.close()
             _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))
         macros = frozenset(str(name).lower() for name in reply["macros"])
-        if implicit := sorted(name for name in macros if name in _SYNTAX or _OPERATOR.match(name)):
+        if implicit := sorted(name for name in macros if name in _SYNTAX or OPERATOR.match(name)):
             worker.close()
             raise DatabaseError(
                 f"{self.path}: its macro {implicit[0][:60]} takes the place of a built-in function or operator in any "
@@ -306,15 +307,12 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     raise DatabaseError(f"{path}: cannot be opened ({line})")
 
 
-def kind(path: str, read: Callable[[str, int], bytes] = read_head) -> str:
-    """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
-
-    ``read`` returns the first bytes of a file.
-    """
+def kind(path: str) -> str:
+    """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for its writer
             return ""
-        return _kind(read(path, _MAGIC_AT + len(_MAGIC) + 8))
+        return _kind(read_head(path, _MAGIC_AT + len(_MAGIC) + 8))
     except (OSError, ValueError):
         return ""
 
