@@ -22,8 +22,9 @@ import pytest
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import choices, run, stored
 from sqljury.bench.choices import Among
+from sqljury.bench.versions import data_versions
 from sqljury.datasets import spider
-from sqljury.errors import InputError
+from sqljury.errors import DatabaseError, InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import ablation
 from sqljury.llm.fake import Call
@@ -97,6 +98,19 @@ def test_what_the_recipe_has_for_other_steps_is_not_asked_for(
     model = FakeModel("7")
     assert len(lines(choices.select(out, data, model, SelectPart(selector)))) == 4
     assert len(model.calls) == {"first": 0, "rerank": 2}[selector]  # what tests expect, of the two with two results
+
+
+def test_a_database_that_goes_ends_the_choosing(data: Path, tmp_path: Path) -> None:
+    examples, out = spider.load(data, "dev"), tmp_path / "run"
+    pipeline = Pipeline(RECIPE, FakeModel(says))
+    run.run(examples, pipeline, out, run.settings(pipeline, data_versions(examples, {}), 0))
+    file = Path(examples[3].database)
+    file.rename(file.with_suffix(".away"))
+    with pytest.raises(DatabaseError, match="more: cannot be opened any more"):
+        choices.select(out, data, open_model("none"), SelectPart("light"))
+    file.with_suffix(".away").rename(file)
+    chosen = lines(choices.select(out, data, open_model("none"), SelectPart("light")))
+    assert [line["error"] for line in chosen] == [None] * 4
 
 
 def test_without_a_model_no_choice_is_begun_that_asks_one(out: Path, data: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import costs, refining, run, stored
 from sqljury.bench.refining import Way
+from sqljury.bench.versions import data_versions
 from sqljury.datasets import spider
-from sqljury.errors import DatasetError, ModelUnavailableError, SandboxError
+from sqljury.errors import DatabaseError, DatasetError, ModelUnavailableError, SandboxError
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import Reply
 from sqljury.llm.fake import Call
@@ -109,6 +110,21 @@ def test_a_broken_off_refinement_goes_on(before: Path, data: Path, tmp_path: Pat
     assert not any("How many cats" in call.messages[-1].content for call in model.calls)
     with pytest.raises(DatasetError, match="refined"):
         refined(before, tmp_path / "out", data, model, Way(by="prompt"))
+
+
+def test_a_database_that_goes_during_a_refinement_ends_it(data: Path, tmp_path: Path) -> None:
+    examples, before, out = spider.load(data, "dev"), tmp_path / "before", tmp_path / "out"
+    pipeline = Pipeline(BARE, FakeModel(ANSWERS))
+    dataset = {"name": "spider", "data": str(data), **data_versions(examples, {})}
+    run.run(examples, pipeline, before, run.settings(pipeline, dataset, 0))
+    file = Path(examples[3].database)
+    file.rename(file.with_suffix(".away"))
+    with pytest.raises(DatabaseError, match="more: cannot be opened any more"):
+        refined(before, out, data, FakeModel(expecting))
+    assert len(folder.records(out)) == 3
+    file.with_suffix(".away").rename(file)
+    refined(before, out, data, FakeModel(expecting))
+    assert [record["fault"] for record in folder.records(out)] == [None] * 4
 
 
 def test_answers_refined_side_by_side_are_the_same(before: Path, data: Path, tmp_path: Path) -> None:

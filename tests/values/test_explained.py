@@ -104,6 +104,42 @@ def test_a_column_of_order_and_a_key_of_its_own_hide_no_table_of_codes(tmp_path:
     }
 
 
+BOOKINGS = (
+    "CREATE TABLE state_codes (entity TEXT, code INTEGER, label TEXT, PRIMARY KEY (entity, code));"
+    "INSERT INTO state_codes VALUES ('booking', 0, 'requested'), ('booking', 1, 'confirmed'), "
+    "('booking', 2, 'cancelled'), ('invoice', 0, 'draft'), ('invoice', 1, 'sent'), ('invoice', 2, 'paid');"
+    "CREATE TABLE bookings (id INTEGER PRIMARY KEY, guests INTEGER, state INTEGER);"
+    "INSERT INTO bookings VALUES (1, 2, 1), (2, 1, 1), (3, 0, 2), (4, 2, 0);"
+)
+
+
+def test_codes_that_are_numbers(tmp_path: Path) -> None:
+    """Of the columns whose values the group has, the one that is called after a kind."""
+    meant = {0: "requested", 1: "confirmed", 2: "cancelled"}
+    assert of(tmp_path / "codes.db", BOOKINGS) == {"bookings.state": meant}
+    model = FakeModel("SELECT id FROM bookings WHERE state = 'confirmed'")
+    answer = sqljury.ask("Which bookings are confirmed?", tmp_path / "codes.db", recipe="fast", model=model)
+    assert answer.sql == "SELECT id FROM bookings WHERE state = 1"
+    assert "state INTEGER -- 0 = requested, 1 = confirmed, 2 = cancelled\n" in model.calls[0].messages[0].content
+    assert "bookings.state has 1 for confirmed" in model.calls[0].prompt
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "rows"),
+    [
+        ("Which bookings are confirmed?", 0, ((1,), (2,))),
+        ("Which bookings are confirmed?", 7, ((1,), (2,))),
+        ("Which bookings were confirmed and then cancelled?", 0, ((4,),)),
+        ("Which bookings are open and confirmed?", 0, ((4,),)),
+    ],
+)
+def test_the_code_of_the_text_that_is_said(tmp_path: Path, question: str, written: int, rows: tuple[Row, ...]) -> None:
+    of(tmp_path / "codes.db", BOOKINGS)
+    model = FakeModel(f"SELECT id FROM bookings WHERE state = {written}")
+    answer = sqljury.ask(question, tmp_path / "codes.db", recipe="fast", model=model)
+    assert answer.rows == rows, answer.sql
+
+
 def test_columns_that_share_no_more_than_a_kind_are_not_explained(tmp_path: Path) -> None:
     codes = of(
         tmp_path / "codes.db",

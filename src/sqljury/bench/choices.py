@@ -31,6 +31,7 @@ from sqljury.bench.stored import (
     question_of,
     recipe_of,
 )
+from sqljury.bench.versions import refuse_if_gone
 from sqljury.context import State
 from sqljury.db.connect import connect
 from sqljury.engines.databases import Databases, of_run, privacy_of
@@ -201,6 +202,7 @@ def select(
                 own = notes.get(record["db_id"], NO_NOTES)
                 line = _choice(record, own, databases, pipeline, int(described["seed"]), controls.cancel)
                 controls.check("choices")
+                refuse_if_gone(line["error"], described["dataset"], record["db_id"], databases.lazy(record["db_id"]))
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
                 folder.append_line(stream, line)
                 controls.say(number, len(records), line)

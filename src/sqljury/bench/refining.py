@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from sqljury.bench.notes import shown_notes
 from sqljury.bench.run import UNANSWERED, UNATTENDED, Controls, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
+from sqljury.bench.versions import refuse_if_gone
 from sqljury.budget import Budget
 from sqljury.context import Context, State
 from sqljury.datasets.spider import sample
@@ -106,8 +107,9 @@ def refine(
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
     ``model`` also links and judges, whatever the run's recipe names. ``batch`` answers are refined at a time. Questions
-    that ``out`` has are left out. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
-    ``CancelledError``, what the model raises, and ``InputError`` for notes that are not those that the run showed.
+    that ``out`` has are left out. Raises ``DatabaseError`` where ``refuse_if_gone`` does, ``DatasetError`` for a folder
+    that holds no run, another one or is in use, ``CancelledError``, what the model raises, and ``InputError`` for notes
+    that are not those that the run showed.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
@@ -141,6 +143,7 @@ def refine(
                 return
             own = notes.get(record["db_id"], NO_NOTES)
             line = _line(record, own, pipeline, way, databases, seed, controls.cancel)
+            refuse_if_gone(line["fault"], dataset, record["db_id"], databases.lazy(record["db_id"]))
             with one_by_one:  # an error of another question does not stop this one
                 controls.check("refinement")
                 folder.append_line(stream, line)

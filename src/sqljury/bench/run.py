@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.bench.calls import Journal
-from sqljury.bench.versions import versions
+from sqljury.bench.versions import refuse_if_gone, versions
 from sqljury.budget import Allowance, Budget
 from sqljury.context import State
 from sqljury.datasets.pool import Pool
@@ -61,7 +61,7 @@ STOPPED: Final = "stopped; the same command goes on with the run"
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
 """What one question can run into without the next running into it too; anything else ends the run.
 
-So does a database that could be read when the run began and cannot be opened any more: see ``gone``.
+So does a database that could be read when the run began and cannot be opened any more: ``versions.refuse_if_gone``.
 """
 
 
@@ -105,20 +105,6 @@ def conditions(recipe: Recipe, limits: Limits, allowance: Allowance, pool: Pool 
         "allowance": {key: None if value == inf else value for key, value in asdict(allowance).items()},
         "examples": None if pool is None else pool.fingerprint,
     }
-
-
-def gone(dataset: Mapping[str, Any], example: Example) -> bool:
-    """Whether the example's database was readable when the run began, as its settings say, and cannot be opened now.
-
-    All questions on it would end with the same error, which is none of theirs, and would count as wrong answers.
-    """
-    if "schemas" not in dataset or example.db_id in dataset.get("unreadable", ()):
-        return False
-    try:
-        with connect(example.database):
-            return False
-    except DatabaseError:
-        return True
 
 
 def is_finished(examples: Iterable[Example], folder: Path, wanted: Mapping[str, Any]) -> bool:
@@ -168,7 +154,7 @@ def run(
     A model that keeps what it has read of a schema then reads each schema once. ``settled`` comes from ``settings``.
     ``on_answer`` is told how many answers there are and the newest, first None for those that were there before. A
     question that fails for reasons of its own (``UNANSWERED``) is a record with an error, not the end of the run.
-    Raises ``DatabaseError`` for a database that is ``gone``, ``DatasetError`` for a folder that holds another run or is
+    Raises ``DatabaseError`` where ``refuse_if_gone`` does, ``DatasetError`` for a folder that holds another run or is
     in use, and ``CancelledError`` once ``cancel`` is set; the question at hand is then not recorded.
     """
     cancel = cancel or threading.Event()
@@ -178,17 +164,8 @@ def run(
             record = answer(example, pipeline, seed, cancel, call, databases.open)
             if cancel.is_set():  # what was stopped half way is no answer
                 raise CancelledError(STOPPED)
-            refuse_if_gone(record, example, settled)
+            refuse_if_gone(record["error"], settled["dataset"], example.db_id, example.database)
             write({**record, "number": number})
-
-
-def refuse_if_gone(record: Record, example: Example, settled: Mapping[str, Any]) -> None:
-    """Raise ``DatabaseError`` for a question that has an error because its database is ``gone``."""
-    if record["error"] and gone(settled["dataset"], example):
-        raise DatabaseError(
-            f"{example.db_id}: cannot be opened any more ({record['error']}); once it can be, the same command goes on "
-            "with the run"
-        )
 
 
 @contextmanager

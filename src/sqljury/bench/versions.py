@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -49,6 +50,23 @@ def data_versions(examples: Sequence[Example], notes: Mapping[str, Notes]) -> di
     if notes:
         found["notes"] = {name: one.fingerprint for name, one in sorted(notes.items())}
     return found
+
+
+def refuse_if_gone(error: str | None, dataset: Mapping[str, Any], db_id: str, database: str | os.PathLike[str]) -> None:
+    """Raise ``DatabaseError`` for a question with an ``error`` whose database cannot be opened any more.
+
+    That is one which was readable when the run began, as its settings say of the ``dataset``. All questions on it would
+    end with the same error, which is none of theirs, and would count as wrong answers.
+    """
+    if not error or "schemas" not in dataset or db_id in dataset.get("unreadable", ()):
+        return
+    try:
+        with connect(database):
+            return
+    except DatabaseError:
+        raise DatabaseError(
+            f"{db_id}: cannot be opened any more ({error}); once it can be, the same command goes on with the run"
+        ) from None
 
 
 def _contents(file: Path) -> tuple[int, list[Row] | None]:

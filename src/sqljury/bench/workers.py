@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import traces
-from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, refuse_if_gone, settings, writing
+from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, settings, writing
 from sqljury.bench.stored import cost_of
+from sqljury.bench.versions import refuse_if_gone
 from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, ClusterError
 from sqljury.evaluation.run_folder import Record, lasting
@@ -182,7 +183,7 @@ class _Answerer:
         )
         if self.stop is not None and self.stop.is_set():  # what was stopped half way is no answer
             raise CancelledError(STOPPED)
-        refuse_if_gone(record, example, self.settled)
+        refuse_if_gone(record["error"], self.settled["dataset"], example.db_id, example.database)
         return {**record, "number": number}
 
     def close(self) -> None:

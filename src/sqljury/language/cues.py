@@ -316,7 +316,8 @@ def extreme(question: str) -> bool:
 
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
 _UNMATCHED: Final = regex(
-    rf"\b(?:includ(?:e|es|ing)|even|also (?:show|list|count|give)|counting) (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
+    r"\b(?:includ(?:e|es|ing)|even|counting|also (?:show|list|count|give|(?=(?:[\w']+ ){1,2}(?:who|that|which) ha)))"
+    rf" (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
     r"(?P<lacked>(?: [\w'-]+){0,4})"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
     r"(?P<none>(?: [\w'-]+){0,4})"

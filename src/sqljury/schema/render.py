@@ -71,7 +71,7 @@ class Style:
     seed: int = 0
     near: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     question: str = ""
-    meant: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    meant: Mapping[tuple[str, str], Mapping[str | int, str]] = field(default_factory=dict)
     apart: bool = False
 
 

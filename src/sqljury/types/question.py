@@ -49,7 +49,7 @@ class Task:
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     linked: Schema | None = None
     shows: Privacy = "rows"
-    codes: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict, hash=False)
+    codes: Mapping[tuple[str, str], Mapping[str | int, str]] = field(default_factory=dict, hash=False)
 
     @property
     def shown(self) -> Schema:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import product
 from typing import Any, Final
 
 from sqljury.db.base import Database
@@ -38,8 +38,12 @@ _KINDS: Final = frozenset(
 """Words of the names of columns with codes that do not say what the codes are of."""
 _UNLIKE: Final = (0, 0)
 
-Codes = Mapping[tuple[str, str], Mapping[str, str]]
+Code = str | int
+Codes = Mapping[tuple[str, str], Mapping[Code, str]]
 """By table and column what each code means, as stored."""
+
+
+Cells = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class CodeTable:
     table: str
     code: str
     text: str
-    groups: Mapping[str, Mapping[str, str]]
+    groups: Mapping[str, Mapping[Code, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Explained:
     tables: tuple[CodeTable, ...] = ()
     columns: Codes = field(default_factory=dict)
 
-    def columns_of(self, table: str, column: str, text: str) -> list[tuple[str, str, str]]:
+    def columns_of(self, table: str, column: str, text: str) -> list[tuple[str, str, Code]]:
         """Table, column and code, where a value of a code table's texts means something; empty for other values."""
         if not any((each.table, each.text) == (table, column) for each in self.tables):
             return []
@@ -102,13 +106,22 @@ def _read(db: Database, table: Table) -> CodeTable | None:
 def code_table(name: str, read: Result) -> CodeTable | None:
     """The rows of a table as codes by group, if that is what they are.
 
-    A group has several codes and each code of it one text, which is longer than the code.
+    A group has several codes and each code of it one text, which is longer than the code. Codes are texts; whole
+    numbers where no column has texts that are codes, since tables of codes have numbers for their order too.
     """
     cells = {column: [row[at] for row in read.rows] for at, column in enumerate(read.columns)}
     texts = {column: values for column, values in cells.items() if values and all(map(_is_code_text, values))}
+    numbers = {column: values for column, values in cells.items() if values and all(map(_is_number, values))}
+    return _likeliest(name, texts, texts) or _likeliest(name, texts, numbers)
+
+
+def _likeliest(name: str, texts: Cells, coded: Cells) -> CodeTable | None:
+    """The table with a group and a text, and with the codes of one of the ``coded`` columns; None where none fits."""
     found: list[tuple[float, CodeTable]] = []
-    for group, code, text in permutations(texts, 3):
-        groups = _groups(texts[group], texts[code], texts[text])
+    for group, code, text in product(texts, coded, texts):
+        if len({group, code, text}) < 3:
+            continue
+        groups = _groups(texts[group], coded[code], texts[text])
         if groups is not None:
             length = sum(map(len, texts[text])) / len(texts[text])
             found.append((length - len(groups), CodeTable(name, code, text, groups)))
@@ -119,15 +132,20 @@ def _is_code_text(cell: Any) -> bool:
     return isinstance(cell, str) and bool(cell.strip())
 
 
-def _groups(groups: Sequence[str], codes: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]] | None:
+def _is_number(cell: Any) -> bool:
+    return type(cell) is int
+
+
+def _groups(groups: Sequence[str], codes: Sequence[Code], texts: Sequence[str]) -> dict[str, dict[Code, str]] | None:
     """The texts by group and code; None where the three columns are something else."""
     pairs = Counter(zip(groups, codes, strict=True))
     sizes = Counter(groups)
     if len(sizes) < LEAST_GROUPS or max(pairs.values()) > 1 or len(groups) < LEAST_CODES * len(sizes):
         return None
-    if max(map(len, codes)) > CODE_CHARS or sum(map(len, texts)) < 2 * sum(map(len, codes)):
+    lengths = [len(str(code)) for code in codes]
+    if max(lengths) > CODE_CHARS or sum(map(len, texts)) < 2 * sum(lengths):
         return None
-    by_group: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    by_group: defaultdict[str, dict[Code, str]] = defaultdict(dict)
     for group, code, text in zip(groups, codes, texts, strict=True):
         by_group[group][code] = text
     if any(len(set(meanings.values())) < len(meanings) for meanings in by_group.values()):
@@ -135,29 +153,33 @@ def _groups(groups: Sequence[str], codes: Sequence[str], texts: Sequence[str]) -
     return dict(by_group)
 
 
-def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Iterator[tuple[str, Mapping[Code, str]]]:
     """The columns of a table that hold codes, each with what they mean."""
     groups = [named for each in tables for named in each.groups.items()]
-    of_table: list[tuple[str, Mapping[str, str]]] = []
+    of_table: list[tuple[str, Mapping[Code, str]]] = []
     for at, column in enumerate(sample.columns):
         values = {row[at] for row in sample.rows if row[at] is not None}
-        if not values or not all(isinstance(value, str) for value in values):
+        if not values or not (all(isinstance(value, str) for value in values) or all(map(_is_number, values))):
             continue
         holding = [(group, meanings) for group, meanings in groups if values <= meanings.keys()]
         meant = _meant(column, values, holding, table)
         if meant is not None:
             yield column, meant
         elif len(values) >= LEAST_CODES and _KINDS & set(words(column)):
-            of_table += [(column, meanings) for group, meanings in holding if group.lower() == table.name.lower()]
+            of_table += [(column, meanings) for group, meanings in holding if words(group) == words(table.name)]
     if len(of_table) == 1:  # the group is called like the table, and its codes are in one column
         yield of_table[0]
 
 
 def _meant(
-    column: str, values: Collection[str], holding: Sequence[tuple[str, Mapping[str, str]]], table: Table
-) -> Mapping[str, str] | None:
-    """What a column's values mean, of the groups that have them all; None where no group is the likeliest."""
-    likeness = [_likeness(group, column, table, alone=len(holding) == 1) for group, _ in holding]
+    column: str, values: Collection[Code], holding: Sequence[tuple[str, Mapping[Code, str]]], table: Table
+) -> Mapping[Code, str] | None:
+    """What a column's values mean, of the groups that have them all; None where no group is the likeliest.
+
+    That a group is the only one to have them says nothing of numbers, which many columns have.
+    """
+    alone = len(holding) == 1 and all(isinstance(value, str) for value in values)
+    likeness = [_likeness(group, column, table, alone=alone) for group, _ in holding]
     best = max(likeness, default=_UNLIKE)
     likeliest = [each for each, like in zip(holding, likeness, strict=True) if like == best]
     if best == _UNLIKE or len(likeliest) != 1:

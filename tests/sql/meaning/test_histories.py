@@ -113,6 +113,9 @@ class Some:
     def times(self, _table: Table, _column: str) -> Times:
         return ""
 
+    def day_form(self, _table: Table, _column: str) -> str:
+        return ""
+
     def codes(self, _table: Table, _column: str) -> Mapping[str, str]:
         return {}
 

@@ -48,6 +48,7 @@ ORDERS = {
     "cost_cents": "INTEGER",
     "quantity": "INTEGER",
     "toll": "INTEGER",
+    **dict.fromkeys(("billed", "ended", "signed", "called"), "TEXT"),
 }
 COMMENTS = {"toll": "toll in cents (divide by 100 for euros)"}
 CUSTOMER = {
@@ -73,6 +74,7 @@ TIMES: dict[str, Times] = {
     "seen_us": "microseconds",
     "date_key": "days",
 }
+FORMS = {"billed": "DD.MM.YYYY", "ended": "M/D/YYYY", "signed": "DD-Mon-YY", "called": "DD.MM.YYYY HH:MI"}
 STORED = {"city": ("Lisbon", "100%_Lisbon", "m", "M", "k"), "name": ("ANN", "Ann"), "land": ("USA",)}
 
 
@@ -87,6 +89,9 @@ class Content:
 
     def times(self, table: Table, column: str) -> Times:
         return TIMES.get(column, "")
+
+    def day_form(self, table: Table, column: str) -> str:
+        return FORMS.get(column, "")
 
     def codes(self, _table: Table, _column: str) -> dict[str, str]:
         return {}

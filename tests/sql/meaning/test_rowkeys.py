@@ -86,3 +86,46 @@ def test_names_of_many_rows_are_not_read(answered: Answered) -> None:
     more = "".join(f"INSERT INTO region VALUES ('X{number}', 'Place {number}', NULL);" for number in range(200))
     question, sql = "How many customers from Saltcoast are there?", COUNT.format("MV")
     assert answered(SCHEMA + more, question, sql).sql == sql
+
+
+ORDERS = """
+CREATE TABLE order_status (status INTEGER PRIMARY KEY, label TEXT);
+CREATE TABLE kind (code TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, city TEXT, status INTEGER REFERENCES order_status(status),
+    kind TEXT REFERENCES kind(code));
+INSERT INTO order_status VALUES (1, 'requested'), (2, 'in progress'), (3, 'delivered'), (4, 'cancelled');
+INSERT INTO kind VALUES ('FUL', 'Refuelling'), ('CLN', 'Cleaning'), ('BAG', 'Baggage handling');
+INSERT INTO orders VALUES (1, 'Ulm', 4, 'FUL'), (2, 'Ulm', 3, 'CLN'), (3, 'Bonn', 4, 'BAG'), (4, 'Bonn', 1, 'FUL');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "found"),
+    [
+        ("Which orders were cancelled?", "SELECT id FROM orders WHERE status = 3", {1, 3}),
+        ("Which orders were cancelled?", "SELECT id FROM orders WHERE status = 9", {1, 3}),
+        ("Cancelled orders from Bonn", "SELECT id FROM orders WHERE city = 'Bonn' AND status = 2", {3}),
+        ("Which orders are of the kind baggage handling?", "SELECT id FROM orders WHERE kind = 'CLN'", {3}),
+        ("Which orders were refuelled?", "SELECT id FROM orders WHERE kind = 'REF'", {1, 4}),
+        ("How many orders were delivered?", "SELECT COUNT(*) FROM orders WHERE status = 4", {1}),
+    ],
+)
+def test_codes_of_the_text_that_is_said(answered: Answered, question: str, sql: str, found: set[int]) -> None:
+    answer = answered(ORDERS, question, sql)
+    assert {row[0] for row in answer.rows} == found, answer.sql
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Which orders are not cancelled?", "SELECT id FROM orders WHERE status = 3"),
+        ("Which orders are delivered or cancelled?", "SELECT id FROM orders WHERE status = 3"),
+        ("Which cancelled orders have been shipped?", "SELECT id FROM orders WHERE status = 3"),
+        ("Which orders have status 3 and were once cancelled?", "SELECT id FROM orders WHERE status = 3"),
+        ("Which orders were delivered, that is not cancelled?", "SELECT id FROM orders WHERE status = 3"),
+        ("Orders that are done", "SELECT id FROM orders WHERE status = 3"),
+        ("How many orders were not refuelled?", "SELECT COUNT(*) FROM orders WHERE kind = 'REF'"),
+    ],
+)
+def test_codes_of_other_words_stay(answered: Answered, question: str, sql: str) -> None:
+    assert answered(ORDERS, question, sql).sql == sql

@@ -30,6 +30,14 @@ ORDERS = [
     (5, 3, 3, 1, "2023-03-05 08:00:00", "Y", 1678003200),
 ]
 SALES = [(1, 20221231), (2, 20230101), (3, 20230630), (4, 20231231), (5, 20240101)]
+BILLS = [
+    (1, "31.12.2023", "12/31/23", "31-Dec-2023", "31.12.2023 23:10"),
+    (2, "05.01.2024", "01/05/24", "05-Jan-2024", "05.01.2024 08:00"),
+    (3, "10.02.2024", "02/10/24", "10-Feb-2024", "10.02.2024 09:30"),
+    (4, "02.11.2024", "11/02/24", "02-Nov-2024", "02.11.2024 00:00"),
+    (5, "01.03.2025", "03/01/25", "01-Mar-2025", "01.03.2025 10:00"),
+    (6, "01.03.2025", "03/01/25", "01-Mar-2025", "01.03.2025 12:00"),
+]
 ENGINES = ("sqlite", "duckdb", "postgres", "mysql")
 Databases = Callable[[str], Database]
 
@@ -49,6 +57,8 @@ def script(engine: str) -> list[str]:
         "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE, left_at DATE)",
         "CREATE TABLE sale (id INTEGER PRIMARY KEY, date_key INTEGER)",
         "CREATE TABLE note (id INTEGER PRIMARY KEY, customer_id INTEGER)",
+        f"CREATE TABLE bill (id INTEGER PRIMARY KEY, sent {text}, sent_us {text}, sent_oracle {text}, paid_at {text})",
+        *(f"INSERT INTO bill VALUES ({values(row)})" for row in BILLS),
         "INSERT INTO note VALUES (1, 1), (2, 1), (3, 2)",
         *(f"INSERT INTO sale VALUES ({values(row)})" for row in SALES),
         *(f"INSERT INTO customer VALUES ({values(row)})" for row in CUSTOMERS),
@@ -181,6 +191,17 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
             ("customers with more than 40 percent of their orders settled",
              "SELECT customer_id FROM orders WHERE customer_id = 1 GROUP BY customer_id "
              "HAVING SUM(CASE WHEN settled = 'Y' THEN 1 ELSE 0 END) * 1.0 / COUNT(*) > 40", NONE, [1.0]),
+            *(
+                ("bills of 2024",
+                 f"SELECT id FROM bill WHERE {column} BETWEEN '2024-01-01' AND '2024-12-31' ORDER BY id",
+                 NONE, [2.0, 3.0, 4.0])
+                for column in ("sent", "sent_us", "sent_oracle", "paid_at")
+            ),
+            ("bills since 2025", "SELECT id FROM bill WHERE sent_us >= '2025-01-01' ORDER BY id", NONE, [5.0, 6.0]),
+            ("the last bill that was paid", "SELECT id FROM bill ORDER BY paid_at DESC LIMIT 1", [1.0], [6.0]),
+            ("bills from 2024-11-02 on", "SELECT id FROM bill WHERE sent_oracle >= '02-Nov-2024' ORDER BY id",
+             [1.0, 2.0, 3.0, 4.0], [4.0, 5.0, 6.0]),
+            ("bills paid on 2024-11-02", "SELECT id FROM bill WHERE paid_at LIKE '2024-11-02%'", NONE, [4.0]),
             ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
             ("customers called BEN", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
             ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),
@@ -211,6 +232,12 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
      [1.0, 2.0], [1.0]),
     ("mysql", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", NONE, [1.0]),
     ("duckdb", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", "sql", [1.0]),
+    ("duckdb postgres", "bills of 2024", "SELECT id FROM bill WHERE EXTRACT(YEAR FROM sent) = 2024 ORDER BY id", "sql",
+     [2.0, 3.0, 4.0]),
+    ("sqlite", "bills of 2024", "SELECT id FROM bill WHERE STRFTIME('%Y', paid_at) = '2024' ORDER BY id", NONE,
+     [2.0, 3.0, 4.0]),
+    ("postgres", "bills of 2024", "SELECT id FROM bill WHERE sent >= DATE '2024-01-01' AND sent <= DATE '2024-12-31'"
+     " ORDER BY id", "sql", [2.0, 3.0, 4.0]),
     ("sqlite mysql", "visits without an end", "SELECT id FROM visit WHERE left_at = 'no'", NONE, [2.0]),
     ("duckdb postgres", "visits without an end", "SELECT id FROM visit WHERE left_at = 'no'", "sql", [2.0]),
     ("sqlite mysql", "visits with an end", "SELECT id FROM visit WHERE left_at = 1", NONE, [1.0]),

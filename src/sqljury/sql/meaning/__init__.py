@@ -26,11 +26,13 @@ from sqljury.sql.meaning.counted import (
     summed_keys,
 )
 from sqljury.sql.meaning.daynumbers import day_numbers
+from sqljury.sql.meaning.daytexts import day_texts
 from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.duplicates import once
 from sqljury.sql.meaning.durations import durations
 from sqljury.sql.meaning.epochs import epochs
+from sqljury.sql.meaning.epochspans import epoch_spans
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.fanout import sums_of_lists
 from sqljury.sql.meaning.fixed import fixed_measure, fixed_order
@@ -88,7 +90,9 @@ RULES: Final[tuple[Rule, ...]] = (
     days_as_numbers,
     fixed_dates,
     epochs,
+    epoch_spans,
     day_numbers,
+    day_texts,
     years,
     conditions_of_rows,
     part_of_named_year,
@@ -183,8 +187,10 @@ FOR_ERRORS: Final[tuple[Rule, ...]] = (
     now_texts,
     epochs,
     day_numbers,
+    day_texts,
     conditions_of_rows,
     happened,
+    explained,
     booleans,
     along_keys,
     median,

@@ -36,10 +36,16 @@ class Data(Protocol):
     def times(self, table: Table, column: str) -> Times:
         """How the values of the column are times."""
 
+    def day_form(self, table: Table, column: str) -> str:
+        """The form other than YYYY-MM-DD in which all texts of the column are days, empty where there is none.
+
+        Such as ``DD.MM.YYYY``, with a time ``DD.MM.YYYY HH:MI``; ``D`` and ``M`` have one digit or two.
+        """
+
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         """The text as the column has it, in any case; empty where it lacks it, None where that is not known."""
 
-    def codes(self, table: Table, column: str) -> Mapping[str, str]:
+    def codes(self, table: Table, column: str) -> Mapping[str | int, str]:
         """What the codes of the column mean, where a table of codes for many columns says it; empty elsewhere."""
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:

@@ -63,7 +63,7 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
         if known is not None and 0 < len(meanings) <= MOST_SHOWN:
             case = exp.Case(this=shown.copy())
             for code, text in meanings.items():
-                case = case.when(exp.Literal.string(code), exp.Literal.string(text), copy=False)
+                case = case.when(constant(code), exp.Literal.string(text), copy=False)
             words = case.else_(shown.copy(), copy=False)
             name = identifier(known.column.name, asked.dialect)
             shown.replace(words if term is not shown else exp.Alias(this=words, alias=name))
@@ -86,7 +86,7 @@ def _replaced(tree: exp.Query, asked: Asked) -> bool:
             if isinstance(text, exp.Literal) and text.is_string and text.name not in meanings:
                 code = by_text.get(text.name.casefold())
                 if code is not None:
-                    text.replace(exp.Literal.string(code))
+                    text.replace(constant(code))
                     changed = True
     return changed
 
@@ -116,14 +116,19 @@ def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
             called = item.args["alias"].this if item.alias else item.this
             of = called.copy() if column.table else None
             column.replace(exp.column(identifier(name, asked.dialect), table=of))
-            other.replace(exp.Literal.string(code))
+            other.replace(constant(code))
             changed = True
     return changed
 
 
-def _by_text(meanings: Mapping[str, str]) -> dict[str, str]:
+def _by_text(meanings: Mapping[str | int, str]) -> dict[str, str | int]:
     """By text in lower case the code that it explains."""
     return {text.casefold(): code for code, text in meanings.items()}
+
+
+def constant(code: str | int) -> exp.Expr:
+    """A code as a constant of a query."""
+    return exp.Literal.string(code) if isinstance(code, str) else exp.Literal.number(code)
 
 
 def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select | None:

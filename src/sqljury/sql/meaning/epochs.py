@@ -13,7 +13,8 @@ _FUNCTIONS: Final = frozenset(
     {"DATE", "DATETIME", "JULIANDAY", "STRFTIME", "TIME", "DATE_FORMAT", "TO_CHAR", "DATE_PART"}
 )
 _CONVERTED: Final = re.compile(r"epoch|unix|%s\b|to_timestamp", re.IGNORECASE)
-_IN_A_SECOND: Final = {"seconds": 1, "milliseconds": 1000, "microseconds": 1_000_000}
+IN_A_SECOND: Final = {"seconds": 1, "milliseconds": 1000, "microseconds": 1_000_000}
+"""How many of a unit are a second."""
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Use = Literal["", "day", "moment"]
@@ -30,9 +31,9 @@ def epochs(tree: exp.Query, asked: Asked) -> Change | None:
         use = taken_as(column)
         known = held(column, asked.schema) if use else None
         unit = asked.data.times(known.table, known.column.name) if known is not None else ""
-        if unit in _IN_A_SECOND:
+        if unit in IN_A_SECOND:
             changed = True
-            column.replace(_converted(column, use, _IN_A_SECOND[unit], asked.dialect))
+            column.replace(_converted(column, use, IN_A_SECOND[unit], asked.dialect))
     return Change("the column holds times since 1970 as numbers, not dates", may_empty=True) if changed else None
 
 

@@ -110,10 +110,10 @@ def _other_form(text: str, values: Collection[object]) -> str | None:
     alike = [value for value in texts if value.lower()[:_SAME] == text.lower()[:_SAME] and len(value) >= _SAME]
     if len(alike) != 1 or len(text) < _SAME or text.lower() == alike[0].lower():
         return None
-    return alike[0] if _is_other_form(text.lower(), alike[0].lower()) else None
+    return alike[0] if is_other_form(text.lower(), alike[0].lower()) else None
 
 
-def _is_other_form(one: str, other: str) -> bool:
+def is_other_form(one: str, other: str) -> bool:
     """Whether two words are the same but for their endings: approved and approval, but not Austria and Australia."""
     same = shared_prefix(one, other)
     return any(family.fullmatch(one[same:]) and family.fullmatch(other[same:]) for family in _ENDINGS)

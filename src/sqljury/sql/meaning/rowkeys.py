@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from sqljury.language.words import STOP_WORDS, words
+from sqljury.language.alike import MENTIONED, likeness, question_words
+from sqljury.language.words import FORM_WORDS, NOT_VALUES, STOP_WORDS, words
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
 from sqljury.sql.meaning.codes import explaining
+from sqljury.sql.meaning.letters import is_other_form
 from sqljury.sql.meaning.mentioned import is_negated, stems
 from sqljury.sql.meaning.named import title_of
 from sqljury.sql.names.readings import table_node
@@ -30,10 +32,12 @@ _SENTENCE: Final = re.compile(r"(?:^|[.?!:]\s)\W*\w")
 def key_of_named_row(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare with the key of the row that the question names: ``region_code = 'SC'`` for ``= 'MV'``, of Middle Vale.
 
-    A key leads from the column to a table of few rows that have names. The question has no word of the row that the
-    query compares with, nor its key, and says the name of exactly one other row, as a name: in capitals, beside a word
-    for the table, or in lower case after "from" or "in". The query compares the column once, by = or IN with one value,
-    and has neither that name nor that key elsewhere.
+    A key leads from the column to a table of few rows that have names, or a table of codes explains it. The question
+    has no word of the row that the query compares with, nor its key, and says the name of exactly one other row, as a
+    name: in capitals, beside a word for the table, in lower case after "from" or "in", or where the names of tables and
+    columns and the constants of the query explain all other words. Of a key that the table lacks, another form of a
+    name is enough: "refuelled" for Refuelling. The query compares the column once, by = or IN with one value, and has
+    neither that name nor that key elsewhere.
     """
     for column, constant in _constants(tree):
         known = held(column, asked.schema)
@@ -67,17 +71,42 @@ def _equates_columns(node: exp.Expr) -> bool:
 
 def _named(known: Held, constant: exp.Literal, tree: exp.Query, asked: Asked) -> tuple[str, str] | None:
     """The name that the question says, and the key of its row; None unless the constant is the key of another one."""
+    if codes := asked.data.codes(known.table, known.column.name):
+        return _named_code({str(code): text for code, text in codes.items()}, constant, tree, asked)
     for table, key in _led_to(known, asked):
         title = title_of(table)
         if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
             continue
         names = _names(table, key, title, asked)
-        if constant.name not in names or _speaks_of(constant.name, table, key, asked):
+        is_known = constant.name in names
+        if not names or (is_known and _speaks_of(constant.name, table, key, asked)):
             continue
-        said = _said(names, table, asked)
+        said = _said(names, table, tree, asked)
+        if said is None and not is_known and not asked.data.spellings(known.table, known.column.name, constant.name):
+            said = _said_in_another_form(names, asked)
         if said is not None and said != constant.name and not _is_elsewhere(said, names[said], tree):
             return names[said], said
     return None
+
+
+def _named_code(
+    texts: Mapping[str, str], constant: exp.Literal, tree: exp.Query, asked: Asked
+) -> tuple[str, str] | None:
+    """The same for a code that a table of codes explains."""
+    own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
+    if constant.name in question or not _are_apart(own, question):
+        return None
+    said = _said(texts, None, tree, asked)
+    if said is None and constant.name not in texts:
+        said = _said_in_another_form(texts, asked)
+    found = said is not None and said != constant.name and not _is_elsewhere(said, texts[said], tree)
+    return (texts[said], said) if said is not None and found else None
+
+
+def _are_apart(own: Collection[str], question: Collection[str]) -> bool:
+    """Whether the question has no word like one of a row that says anything."""
+    telling = {*own} - STOP_WORDS
+    return telling.isdisjoint(question) and stems(telling).isdisjoint(stems(question))
 
 
 def _led_to(known: Held, asked: Asked) -> Iterator[tuple[Table, str]]:
@@ -118,11 +147,10 @@ def _speaks_of(key: str, table: Table, column: str, asked: Asked) -> bool:
     rows = asked.data.rows(select.sql(dialect=asked.dialect))
     if not rows:
         return True
-    own = {*_tokens(" ".join(str(text) for text in rows[0] if text is not None))} - STOP_WORDS
-    return not own.isdisjoint(_tokens(question)) or not stems(own).isdisjoint(stems(_tokens(question)))
+    return not _are_apart(_tokens(" ".join(str(text) for text in rows[0] if text is not None)), _tokens(question))
 
 
-def _said(names: Mapping[str, str], table: Table, asked: Asked) -> str | None:
+def _said(names: Mapping[str, str], table: Table | None, tree: exp.Query, asked: Asked) -> str | None:
     """The key of the one row whose name the question says; None where it says several or none, or negates it.
 
     "New York" does not say York.
@@ -134,9 +162,39 @@ def _said(names: Mapping[str, str], table: Table, asked: Asked) -> str | None:
         return None
     place = places[whole[0]]
     before, after = question[: place.start()], question[place.end() :]
-    if is_negated(_tokens(before), _tokens(after)) or not _is_name(place, table):
+    if is_negated(_tokens(before), _tokens(after)):
         return None
-    return whole[0]
+    is_name = table is not None and _is_name(place, table)
+    return whole[0] if is_name or _is_all_else_explained(f"{before} {after}", tree, asked) else None
+
+
+def _is_all_else_explained(rest: str, tree: exp.Query, asked: Asked) -> bool:
+    """Whether all other words of a question are those of names of tables and columns, or of the query's constants.
+
+    "Which delivered orders were sent back?" has words that may be another one for a row that is returned.
+    """
+    called = [name for table in asked.schema.tables for name in (table.name, *(each.name for each in table.columns))]
+    names = {word for name in called for word in words(name)}
+    constants = {word for literal in tree.find_all(exp.Literal) for word in words(literal.name)}
+    return all(
+        word in constants or word in FORM_WORDS or any(likeness(word, name) >= MENTIONED for name in names)
+        for word in question_words(rest)
+        if word not in NOT_VALUES
+    )
+
+
+def _said_in_another_form(names: Mapping[str, str], asked: Asked) -> str | None:
+    """The key of the one row whose name, of one word, the question says in another form, without a negation."""
+    question = _tokens(asked.question.text)
+    found = [
+        (key, place)
+        for key, name in names.items()
+        for place, said in enumerate(question)
+        if name.isalpha() and said[:_LETTERS] == name.casefold()[:_LETTERS] and is_other_form(name.casefold(), said)
+    ]
+    if len(found) != 1 or is_negated(question[: found[0][1]], question[found[0][1] + 1 :]):
+        return None
+    return found[0][0]
 
 
 def _place(name: str, question: str) -> re.Match[str] | None:

@@ -9,7 +9,7 @@ from sqljury.language.alike import mentions
 from sqljury.language.cues import lacked, wants_zeros
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, Held, held, is_met
+from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
@@ -77,11 +77,12 @@ def _is_lacked(select: exp.Select, absent: str, asked: Asked) -> bool:
 
 
 def _refers(select: exp.Select, absent: str, asked: Asked) -> bool:
-    """Whether the join equates the key of the table that is not ``absent``, whose rows the other one refers to."""
+    """Whether the join equates a key of the table that is not ``absent``, whose rows the other one refers to."""
     for side in (column for join in select.args["joins"] for column in join.args["on"].find_all(exp.Column)):
         owned = owner(side, asked.schema)
         if owned is not None and owned[0] != absent:
-            return [key.lower() for key in owned[1].row_key] == [side.name.lower()]
+            is_key = [key.lower() for key in owned[1].row_key] == [side.name.lower()]
+            return is_key or are_unique([side], owned[1], asked)
     return False
 
 

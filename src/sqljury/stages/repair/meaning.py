@@ -140,7 +140,7 @@ class Content:
 
         return self._context.once.get(("rows", sql), run)
 
-    def codes(self, table: Table, column: str) -> Mapping[str, str]:
+    def codes(self, table: Table, column: str) -> Mapping[str | int, str]:
         """What the codes of the column mean, where a table of codes says it."""
         return self._codes.get((table.name, column), {})
 
@@ -155,6 +155,19 @@ class Content:
         if meaning is None or meaning.stored != "number":
             return ""
         return "days" if meaning.forms == ("YYYYMMDD",) else _UNITS.get(meaning.kind, "")
+
+    def day_form(self, table: Table, column: str) -> str:
+        """The form in which the column's texts are days, if it is one and not YYYY-MM-DD."""
+        texts = tuple(value for value in self._read(table, column)[:_VALUES] if value != "")
+        meaning = meanings(table, Result(columns=(column,), rows=tuple((text,) for text in texts))).get(column)
+        if meaning is None or meaning.kind != "date" or meaning.stored != "text" or len(meaning.forms) != 1:
+            return ""
+        (form,) = meaning.forms
+        if meaning.times == "some" or (meaning.times == "all" and not meaning.time):
+            return ""
+        if any(len(text) != len(form + meaning.time) for text in texts):
+            form = form.replace("DD", "D").replace("MM", "M")
+        return "" if form == "YYYY-MM-DD" else form + meaning.time
 
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
         """The text as the column has it, in any case; ``_CASES`` texts are looked up at most.

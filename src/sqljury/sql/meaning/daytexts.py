@@ -1,0 +1,159 @@
+"""Texts such as 31.01.2024 that are days, where a query sorts or compares them as if they were YYYY-MM-DD."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Final
+
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import Asked, Change, held, holds_days, text_of
+from sqljury.sql.meaning.dates_made import MONTHS, day_and_time, of_text
+from sqljury.sql.meaning.dayspans import COMPARED, Days, Form, covered, with_days, within_cast
+from sqljury.sql.meaning.epochs import taken_as
+from sqljury.sql.meaning.years import SINCE
+from sqljury.sql.parse import exp
+
+_ISO_PLACES: Final = frozenset(((1, 4), (1, 7), (6, 2)))
+"""Start and length of the year, of year and month, and of the month in YYYY-MM-DD."""
+_SORTING: Final = regex(r"YYYY(\W?)MM\1DD.*")
+_PART: Final = regex(r"YYYY|YY|Mon|MM?|DD?|.")
+_PATTERNS: Final = {
+    "YYYY": r"(?P<y>\d{4})",
+    "YY": r"(?P<y>\d\d)",
+    "Mon": r"(?P<n>[A-Za-z]{3})",
+    **dict.fromkeys(("M", "MM"), r"(?P<m>\d\d?)"),
+    **dict.fromkeys(("D", "DD"), r"(?P<d>\d\d?)"),
+}
+
+
+def day_texts(tree: exp.Query, asked: Asked) -> Change | None:
+    """Make dates of such a column where it is sorted, compared with days, or given to a function of dates.
+
+    The same where the query takes the letters of another form for a year or a month. Constants in the column's own form
+    are made dates too where they are compared by order.
+    """
+    since = bool(SINCE.search(asked.question.whole))
+    replaced = []
+    for column in list(tree.find_all(exp.Column)):
+        source = _behind_alias(column)
+        form = _form(source, asked) if _is_used(column) else ""
+        made = _made(column, source, form, asked, since=since) if form else None
+        if made is None:
+            continue
+        if isinstance(column.parent, exp.Max | exp.Min) and not _is_seen(column.parent, tree):
+            return None  # what compares the extreme elsewhere would have to take the date too
+        replaced.append(made)
+    for old, new in replaced:
+        old.replace(new)
+    return Change("the column holds days as texts in another form", may_empty=True) if replaced else None
+
+
+def _is_seen(extreme: exp.Expr, tree: exp.Query) -> bool:
+    """Whether an extreme is in the query itself, or all that a subquery gives to a comparison with a column."""
+    select = extreme.parent_select
+    if select is tree:
+        return True
+    above = select.parent if select is not None else None
+    return isinstance(above, exp.Subquery | exp.In) and _extreme(above) is extreme
+
+
+def _extreme(node: exp.Expr | None) -> exp.Expr | None:
+    """The extreme of a column that is all that a subquery beside a column returns; None for anything else."""
+    if isinstance(node, exp.Subquery) and isinstance(node.parent, COMPARED):
+        beside = node.parent.expression if node.parent.this is node else node.parent.this
+        select = node.this
+    elif isinstance(node, exp.In):
+        query = node.args.get("query")
+        beside, select = node.this, query.this if isinstance(query, exp.Subquery) else query
+    else:
+        return None
+    found = select.selects if isinstance(select, exp.Select) else []
+    extreme = found[0].unalias() if len(found) == 1 else None
+    return extreme if isinstance(extreme, exp.Max | exp.Min) and isinstance(beside, exp.Column) else None
+
+
+def _form(node: exp.Expr, asked: Asked) -> str:
+    known = held(node, asked.schema)
+    return asked.data.day_form(known.table, known.column.name) if known is not None else ""
+
+
+def _is_used(column: exp.Column) -> bool:
+    """Whether the form of a column can matter; the database is asked for it only then."""
+    kinds = (*COMPARED, exp.Ordered, exp.Max, exp.Min, exp.Substring, exp.Left)
+    return isinstance(within_cast(column).parent, kinds) or bool(taken_as(column))
+
+
+def _behind_alias(column: exp.Column) -> exp.Expr:
+    """The output that a key of the order names; the column itself elsewhere."""
+    select = column.parent_select
+    if isinstance(column.parent, exp.Ordered) and not column.table and isinstance(select, exp.Select):
+        for item in select.selects:
+            if isinstance(item, exp.Alias) and item.alias.lower() == column.name.lower():
+                output: exp.Expr = item.this
+                return output
+    return column
+
+
+def _made(
+    column: exp.Column, source: exp.Expr, form: str, asked: Asked, *, since: bool
+) -> tuple[exp.Expr, exp.Expr] | None:
+    """What of the query is to be replaced, and by what; None where it is right as it is, or no date can be made."""
+    day = of_text(source, form, asked.dialect)
+    moment = of_text(source, form, asked.dialect, timed=True)
+    if day is None or moment is None:
+        return None
+    node = within_cast(column)
+    if isinstance(node.parent, COMPARED):
+        compared, sorts = node.parent, bool(_SORTING.fullmatch(form))
+        own = isinstance(compared, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
+        days = partial(_covered, form=form) if own else covered
+        if (new := with_days(node, compared, Form(day, exp.Literal.string, days, since))) is not None:
+            return compared, new
+        other = compared.args.get("expression") if compared.this is node else compared.this
+        if isinstance(other, exp.Column):
+            return (column, day) if _differs(other, form, asked, alike=sorts or not own) else None
+        extreme = _extreme(compared if isinstance(compared, exp.In) else other)
+        if extreme is not None:
+            return (column, moment) if _form(extreme.this, asked) and not sorts else None
+        if isinstance(other, exp.Date) or (isinstance(other, exp.Anonymous) and other.name.upper() == "DATE"):
+            return column, day
+    above = column.parent
+    if isinstance(above, exp.Ordered | exp.Max | exp.Min):
+        return None if _SORTING.fullmatch(form) else (column, moment)
+    if isinstance(above, exp.Substring | exp.Left) and above.this is column:
+        text = day if asked.dialect == "sqlite" else exp.cast(day, "CHAR" if asked.dialect == "mysql" else "TEXT")
+        return (column, text) if _places(above) in _ISO_PLACES and not form.startswith("YYYY") else None
+    use = taken_as(column)
+    return (column, day if use == "day" else moment) if use else None
+
+
+def _differs(other: exp.Column, form: str, asked: Asked, *, alike: bool) -> bool:
+    """Whether another column holds days too, and those in another form unless the same form must not be compared."""
+    known = held(other, asked.schema)
+    own = _form(other, asked)
+    if own:
+        return own != form or not alike
+    return known is not None and holds_days(known, asked.data)
+
+
+def _places(node: exp.Substring | exp.Left) -> tuple[int, int] | None:
+    start = exp.Literal.number(1) if isinstance(node, exp.Left) else node.args.get("start")
+    length = node.expression if isinstance(node, exp.Left) else node.args.get("length")
+    if not (isinstance(start, exp.Literal) and isinstance(length, exp.Literal)):
+        return None
+    return (int(start.name), int(length.name)) if start.name.isdigit() and length.name.isdigit() else None
+
+
+def _covered(node: exp.Expr, form: str) -> Days | None:
+    """The days that a constant covers, which may have the column's own form."""
+    text = text_of(node)
+    day = _PART.sub(lambda part: _PATTERNS.get(part[0], re.escape(part[0])), day_and_time(form)[0])
+    match = re.fullmatch(day, text) if text is not None else None
+    if match is None:
+        return covered(node)
+    parts = match.groupdict()
+    month = int(parts["m"]) if "m" in parts else MONTHS.find(parts["n"].lower()) // 3 + 1
+    year = parts["y"] if len(parts["y"]) > 2 else f"{20 if parts['y'] < '70' else 19}{parts['y']}"
+    written = f"{year}-{month:02}-{int(parts['d']):02}"
+    return Days(written, written) if 1 <= month <= 12 and 1 <= int(parts["d"]) <= 31 else None

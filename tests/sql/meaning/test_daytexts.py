@@ -1,0 +1,75 @@
+"""Days written as 31.01.2024 and the like: sorted, compared and taken apart as days; each result worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from answered import Answered
+
+DAYS = ("2023-12-31", "2024-01-05", "2024-02-10", "2024-11-02", "2025-03-01", "2024-06-30")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+FORMS = (
+    *("{d:02}.{m:02}.{y}", "{d}.{m}.{y}", "{m:02}/{d:02}/{y}", "{m}/{d}/{y}", "{d:02}-{m:02}-{y}"),
+    *(
+        "{d:02} {mon} {y}",
+        "{d:02}-{mon}-{yy}",
+        "{mon} {d:02}, {y}",
+        "{y}/{m:02}/{d:02}",
+        "{y}{m:02}{d:02}",
+        "{y}-{m}-{d}",
+    ),
+)
+
+
+def written(day: str, form: str) -> str:
+    y, m, d = map(int, day.split("-"))
+    return form.format(y=y, yy=f"{y % 100:02}", m=m, mon=MONTHS[m - 1], d=d)
+
+
+def script(form: str) -> str:
+    rows = ", ".join(f"({n}, '{written(day, form)}', '{written('2024-03-01', form)}')" for n, day in enumerate(DAYS, 1))
+    return (
+        "CREATE TABLE payment (id INTEGER PRIMARY KEY, paid_on TEXT, due_on TEXT);"
+        f"INSERT INTO payment VALUES {rows}, (7, NULL, '{written('2024-12-24', form)}');"
+    )
+
+
+QUERIES = [
+    ("Payments since 2024", "SELECT id FROM payment WHERE paid_on >= '2024-01-01'", {2, 3, 4, 5, 6}),
+    ("Payments after 2024", "SELECT id FROM payment WHERE paid_on > '2024'", {5}),
+    ("Payments in 2024", "SELECT id FROM payment WHERE paid_on LIKE '2024%'", {2, 3, 4, 6}),
+    ("Payments in 2024", "SELECT id FROM payment WHERE STRFTIME('%Y', paid_on) = '2024'", {2, 3, 4, 6}),
+    ("Payments in 2024", "SELECT id FROM payment WHERE SUBSTR(paid_on, 1, 4) = '2024'", {2, 3, 4, 6}),
+    ("Payments in 2024", "SELECT id FROM payment WHERE paid_on BETWEEN '2024-01-01' AND '2024-12-31'", {2, 3, 4, 6}),
+    ("Payments of February 2024", "SELECT id FROM payment WHERE paid_on LIKE '2024-02%'", {3}),
+    ("Payments on 2024-11-02", "SELECT id FROM payment WHERE paid_on = '2024-11-02'", {4}),
+    ("Payments not on 2024-11-02", "SELECT id FROM payment WHERE paid_on <> '2024-11-02'", {1, 2, 3, 5, 6}),
+    ("Payments on either day", "SELECT id FROM payment WHERE paid_on IN ('2024-11-02', '2025-03-01')", {4, 5}),
+    ("Payments a month ago or older", "SELECT id FROM payment WHERE paid_on < DATE('2024-03-05', '-1 month')", {1, 2}),
+    ("The latest payment", "SELECT id FROM payment ORDER BY paid_on DESC LIMIT 1", {5}),
+    ("The latest payment", "SELECT id, paid_on AS day FROM payment ORDER BY day DESC LIMIT 1", {5}),
+    ("The latest payment", "SELECT id FROM payment WHERE paid_on = (SELECT MAX(paid_on) FROM payment)", {5}),
+    ("The first payments", "SELECT id FROM payment WHERE paid_on IN (SELECT MIN(paid_on) FROM payment)", {1}),
+    ("The latest payment", "SELECT MAX(paid_on) FROM payment", {"2025-03-01"}),
+    (
+        "Payments by year",
+        "SELECT STRFTIME('%Y', paid_on), COUNT(*) FROM payment WHERE id < 7 GROUP BY 1",
+        {"2023", "2024", "2025"},
+    ),
+    (
+        "Payments of the last day",
+        "SELECT p.id FROM payment AS p"
+        " JOIN (SELECT MIN(paid_on) AS day FROM payment WHERE id = 5) AS m ON p.paid_on = m.day",
+        {5},
+    ),
+    ("Late payments", "SELECT id FROM payment WHERE paid_on > due_on", {4, 5, 6}),
+]
+
+
+@pytest.mark.parametrize(("question", "sql", "found"), QUERIES)
+@pytest.mark.parametrize("form", FORMS)
+def test_days_in_texts_are_days(answered: Answered, form: str, question: str, sql: str, found: set[int]) -> None:
+    answer = answered(script(form), question, sql)
+    if found == {"2025-03-01"} and form.startswith("{y}") and "{m:02}" in form:  # it sorts as it is
+        found = {written("2025-03-01", form)}
+    assert {row[0] for row in answer.rows} == found, answer.sql
