@@ -316,8 +316,8 @@ def extreme(question: str) -> bool:
 
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
 _UNMATCHED: Final = regex(
-    r"\b(?:includ(?:e|es|ing)|even|counting|also (?:show|list|count|give|(?=(?:[\w']+ ){1,2}(?:who|that|which) ha)))"
-    rf" (?:[\w']+ ){{0,4}}?{_NOTHING}\b"
+    r"\b(?:(?:includ(?:e|es|ing)|even|counting|also (?:show|list|count|give)) "
+    rf"|also (?=(?:[\w']+ ){{1,2}}(?:who|that|which)))(?:[\w']+ ){{0,4}}?{_NOTHING}\b"
     r"(?P<lacked>(?: [\w'-]+){0,4})"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
     r"(?P<none>(?: [\w'-]+){0,4})"
@@ -344,6 +344,18 @@ def lacked(question: str) -> list[str]:
     found = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
     nouns = [_AFTERWARDS.split(BOUND.split(words, maxsplit=1)[0], maxsplit=1)[0] for words in found]
     return [(_UNSAID.sub("", noun).lower().split() or [""])[-1] for noun in nouns]
+
+
+_UNMATCHED_OUT: Final = regex(
+    r"\b(?:leav(?:e|ing) out|skip(?:ping)?|exclud(?:e|ing)|omit(?:ting)?|ignor(?:e|ing)) (?:all |any )?"
+    rf"(?:those|the ones|them|anyone|anybody|anything|everyone|[\w-]+) {_NOTHING}\b",
+    re.IGNORECASE,
+)
+
+
+def leaves_out_unmatched(question: str) -> bool:
+    """Whether what has no match is to be left out: "leave out those without one"."""
+    return bool(_UNMATCHED_OUT.search(question))
 
 
 def wants_zeros(question: str) -> bool:

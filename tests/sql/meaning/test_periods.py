@@ -65,3 +65,31 @@ def test_the_rows_of_the_period_are_taken(answered: Answered, question: str, sql
 )
 def test_where_the_period_belongs_is_not_guessed(answered: Answered, question: str, sql: str) -> None:
     assert ">= '2024" not in answered(SCHEMA, question, sql).sql
+
+
+DAYS = """
+CREATE TABLE person (id INTEGER PRIMARY KEY, hired_on DATE);
+INSERT INTO person VALUES (1, '2014-12-31'), (2, '2015-01-01'), (3, '2015-01-20'), (4, '2015-12-30'), (5, '2016-02-01');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "condition", "found"),
+    [
+        ("Who was hired in 2015 or later?", ">= '2015-01-15'", {2, 3, 4, 5}),
+        ("Who was hired after 2015?", "> '2015-12-15'", {5}),
+        ("Who was hired before 2015?", "< '2015-06-30'", {1}),
+        ("Who was hired until the end of 2015?", "<= '2015-12-20'", {1, 2, 3, 4}),
+        ("Who was hired since 2015?", "> '2015-01-10'", {3, 4, 5}),
+        ("Who was hired in the spring of 2015 or later?", ">= '2015-01-15'", {3, 4, 5}),
+        ("Who was hired in mid 2015 or later?", ">= '2015-01-15'", {3, 4, 5}),
+        ("Who was hired on 15 January 2015 or later?", ">= '2015-01-15'", {3, 4, 5}),
+        ("Who was hired by the second half of 2015?", "< '2015-07-01'", {1, 2, 3}),
+        ("Who was hired since then?", ">= '2015-01-15'", {3, 4, 5}),
+    ],
+)
+def test_days_that_the_question_does_not_say(
+    answered: Answered, question: str, condition: str, found: set[int]
+) -> None:
+    answer = answered(DAYS, question, f"SELECT id FROM person WHERE hired_on {condition}")
+    assert {row[0] for row in answer.rows} == found, answer.sql

@@ -26,6 +26,7 @@ from sqljury.sql.meaning.counted import (
     summed_keys,
 )
 from sqljury.sql.meaning.daynumbers import day_numbers
+from sqljury.sql.meaning.daysums import summed_days
 from sqljury.sql.meaning.daytexts import day_texts
 from sqljury.sql.meaning.directions import directions
 from sqljury.sql.meaning.division import division
@@ -46,7 +47,7 @@ from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.late import late
 from sqljury.sql.meaning.letters import code_of_word
 from sqljury.sql.meaning.limits import missing_limit, row_at_place
-from sqljury.sql.meaning.listed import listed_outputs
+from sqljury.sql.meaning.listed import listed_outputs, only_named
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.median import median
 from sqljury.sql.meaning.mentioned import mentioned
@@ -57,7 +58,8 @@ from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.parts import part_of_named_year, whole_year_in_parts
 from sqljury.sql.meaning.percentages import percentages
-from sqljury.sql.meaning.periods import missing_period, whole_periods
+from sqljury.sql.meaning.periods import missing_period, unsaid_days, whole_periods
+from sqljury.sql.meaning.plainer import plainer_column
 from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
@@ -73,7 +75,7 @@ from sqljury.sql.meaning.superiors import compared_superiors, superiors
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.unasked import included, unasked_days
 from sqljury.sql.meaning.units import main_units, minor_units
-from sqljury.sql.meaning.unmatched import kept_without, unmatched
+from sqljury.sql.meaning.unmatched import kept_without, left_out, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
 from sqljury.sql.meaning.untied import tied
 from sqljury.sql.meaning.years import numbers_of_texts, years
@@ -98,6 +100,7 @@ RULES: Final[tuple[Rule, ...]] = (
     part_of_named_year,
     whole_year_in_parts,
     whole_periods,
+    unsaid_days,
     missing_period,
     said_day,
     unasked_days,
@@ -105,6 +108,7 @@ RULES: Final[tuple[Rule, ...]] = (
     current_rows,
     not_over,
     numbers_of_texts,
+    summed_days,
     happened,
     booleans,
     along_keys,
@@ -120,6 +124,7 @@ RULES: Final[tuple[Rule, ...]] = (
     unneeded_join,
     explained,
     misplaced,
+    plainer_column,
     mentioned,
     key_of_named_row,
     ignored_case,
@@ -130,6 +135,7 @@ RULES: Final[tuple[Rule, ...]] = (
     forward_durations,
     unmatched,
     kept_without,
+    left_out,
     compared_with_null,
     not_in_null,
     scaled_numbers,
@@ -148,6 +154,7 @@ RULES: Final[tuple[Rule, ...]] = (
     names_of_persons,
     in_words,
     listed_outputs,
+    only_named,
     grouped,
     totals,
     first_of_each,

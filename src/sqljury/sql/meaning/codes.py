@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
@@ -145,13 +145,23 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
     found = []
     for table, key in tables:
         for text in _texts(table, key):
-            spelt = [asked.data.spellings(table, text.name, name) for name in names]
+            spelt = [
+                asked.data.spellings(table, text.name, name) or _begun(name, asked.data.values(table, text.name))
+                for name in names
+            ]
             known_ones = [each for each in spelt if each is not None]
             if len(known_ones) < len(spelt):
                 return None
             if all(known_ones):
                 found.append((table, key, text, [spelling for each in known_ones for spelling in each]))
     return _select(*found[0], asked.schema.dialect) if len(found) == 1 else None
+
+
+def _begun(text: str, values: Sequence[object]) -> tuple[str, ...] | None:
+    """The one value that begins with the words of a text: 'Cancelled by the customer' for 'cancelled'."""
+    begun = re.compile(rf"{re.escape(text)}\W", re.IGNORECASE)
+    found = tuple(value for value in values if isinstance(value, str) and begun.match(value))
+    return found if len(found) == 1 else ()
 
 
 def _is_number(text: str) -> bool:

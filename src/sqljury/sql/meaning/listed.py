@@ -6,11 +6,14 @@ as "best" where the question says "best first".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.listed import listed
 from sqljury.language.words import words
+from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held, single_select
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
@@ -19,6 +22,11 @@ from sqljury.sql.translate import restrictions
 
 Names = Sequence[tuple[str, ...]]
 """The words of each column in a list."""
+_ONE_ONLY: Final = regex(
+    r"\b(?:(?:names?|titles?|labels?) only|(?:just|only) (?:the |their |its )?(?:names?|titles?|labels?))"
+    r"\b(?=\W*(?:$|[,.;:!?)]))",
+    re.IGNORECASE,
+)
 
 
 def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
@@ -36,6 +44,24 @@ def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
     if len(items) == len(names):
         return _replaced(items, names, asked)
     return _left_out(select, names, asked) if len(items) == len(names) + 1 else None
+
+
+def only_named(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show "name only" without the number by which the query sorts."""
+    select = single_select(tree)
+    order = select.args.get("order") if select is not None else None
+    if select is None or order is None or len(select.selects) != 2 or not _ONE_ONLY.search(asked.question.text):
+        return None
+    keys = [meant(key.this, select).unalias() for key in order.expressions]
+    leaving = [item for item in select.selects if item.unalias() in keys]
+    named = [held(item.unalias(), asked.schema) for item in select.selects if item not in leaving]
+    if len(leaving) != 1 or named[0] is None or not named[0].is_text or select.args.get("distinct") is not None:
+        return None
+    if not isinstance(leaving[0].unalias(), exp.Column):
+        return None
+    _keep_places(select, leaving[0])
+    leaving[0].pop()
+    return Change("the question asks for the name only")
 
 
 def _replaced(items: Sequence[exp.Expr], names: Names, asked: Asked) -> Change | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
-from sqljury.language.times import Period, named_period
+from sqljury.language.times import MONTHS, Period, named_period
 from sqljury.language.words import words
 from sqljury.sql.clock import is_clock
 from sqljury.sql.meaning.base import (
@@ -21,11 +21,19 @@ from sqljury.sql.meaning.base import (
     is_met,
     single_select,
 )
-from sqljury.sql.meaning.years import span_condition
+from sqljury.sql.meaning.years import SINCE, span_condition
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, is_date, sources_of
 from sqljury.types import Table
 
+_YEAR: Final = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![\d/-])")
+_FINER: Final = re.compile(
+    rf"\b(?:{'|'.join(MONTHS[1:])}|{'|'.join(month[:3] for month in MONTHS[1:])}"
+    r"|spring|summer|autumn|fall|winter|middle|mid|quarters?|half|halves|weeks?|months?|days?|date|season|term|semester|fiscal|financial"
+    r"|tax|academic|school|q[1-4]|h[12]|easter|christmas|new year)\b|\d+(?:st|nd|rd|th)|\d[-./]\d",
+    re.IGNORECASE,
+)
+"""What makes the time of a question finer than a year, or another one than that of the calendar."""
 _STATES: Final = frozenset(
     (
         *("snapshot", "snap", "balance", "bal", "stock", "inventory", "position", "rate", "valid", "effective"),
@@ -87,6 +95,38 @@ def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
         span = as_day(constant, period.first), as_day(constant, period.last + timedelta(days=1))
         comparison.replace(span_condition(column, comparison.key, span, since=False))
     return Change(_ONE_DAY) if changed else None
+
+
+def unsaid_days(tree: exp.Query, asked: Asked) -> Change | None:
+    """Let ``>= '2015-01-15'`` be ``>= '2015-01-01'`` where the question says "2015 or later" and nothing finer.
+
+    Models take such days from the sample rows that they see.
+    """
+    question = asked.question.whole
+    said = {match[0] for match in _YEAR.finditer(question)}
+    if not said or _FINER.search(_YEAR.sub(" ", question)):
+        return None
+    changed = False
+    for comparison in list(tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)):
+        column, constant, operator = comparison.this, comparison.expression, comparison.key
+        day = day_of(constant)
+        if day is None or day[:4] not in said or not _is_of_days(column, asked):
+            continue
+        first, last = f"{day[:4]}-01-01", f"{day[:4]}-12-31"
+        meant = last if operator in ("lte", "gt") else first
+        if day not in (first, last) and (operator != "gt" or SINCE.search(question) is None):
+            constant.replace(as_day(constant, date.fromisoformat(meant)))
+            changed = True
+    return Change("the question names a year, and the query has a day within it", may_empty=True) if changed else None
+
+
+def _is_of_days(node: exp.Expr, asked: Asked) -> bool:
+    """Whether an expression is a column of days, or a date that another rule made of one."""
+    columns = list(node.find_all(exp.Column))
+    known = held(columns[0], asked.schema) if columns else None
+    if known is None or len({column.sql() for column in columns}) > 1:
+        return False
+    return _holds_days(node, asked) or bool(asked.data.day_form(known.table, known.column.name))
 
 
 def _ends(period: Period) -> tuple[str, str]:

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from sqljury.language.alike import mentions
-from sqljury.language.cues import lacked, wants_zeros
+from sqljury.language.cues import lacked, leaves_out_unmatched, wants_zeros
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, is_met
+from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, Held, are_unique, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
@@ -57,6 +57,19 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
         for node in [node for part in tree.selects for node in outside_queries(part) if isinstance(node, exp.Sum)]:
             node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)]))
     return Change(f"the question wants what has no match in {absent} too, and an inner join leaves it out")
+
+
+def left_out(tree: exp.Query, asked: Asked) -> Change | None:
+    """Turn an outer join into an inner one where the question says "leave out those without one"."""
+    joins: list[exp.Join] = tree.args.get("joins") or []
+    outer = [join for join in joins if join.side == "LEFT"]
+    if not isinstance(tree, exp.Select) or len(outer) != 1 or not leaves_out_unmatched(asked.question.text):
+        return None
+    if any(_wants_null(node) for node in tree.find_all(exp.Is)) or tree.find(exp.Coalesce) is not None:
+        return None
+    outer[0].set("side", None)
+    outer[0].set("kind", None)
+    return Change("the question leaves out what has no match")
 
 
 def _is_lacked(select: exp.Select, absent: str, asked: Asked) -> bool:
@@ -121,9 +134,10 @@ def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
 
 
 def _is_said_to_lack(known: Held, asked: Asked) -> bool:
-    """Whether the question says "no", "without", "never" or "not any" before a word of the table's name."""
+    """Whether the question says "no", "without", "never" or "not any" before a word of the table or the column."""
     after = (match[1] for match in _LACKING.finditer(asked.question.text))
-    return any(mentions(following, words(known.table.name)) for following in after)
+    names = {*words(known.table.name), *words(known.column.name)} - DAY_WORDS
+    return any(mentions(following, names) for following in after)
 
 
 def _has_no_null(known: Held, asked: Asked) -> bool:
