@@ -23,7 +23,6 @@ _NAMES: Final[dict[str, dict[str, str]]] = {
 """What the parts of a form are called in the formats of an engine, where it calls them otherwise."""
 _KNOWN: Final = regex(r"(?:(?:YYYY|YY|Mon|MM?|DD?)(?:[-/. ]|, )?){3}(?:[ T]HH:MI(?::SS)?)?")
 _OF_ANY_WIDTH: Final = regex(r"(D|M|YYYY)([-/.])(D|M)\2(D|M|YYYY)")
-_TWO: Final = exp.Literal.string("%02d")
 _LONG: Final = {"M": "MM", "D": "DD"}
 
 
@@ -75,7 +74,7 @@ def _texts(column: exp.Expr, form: str) -> list[exp.Expr]:
     if "Mon" in form:
         name = _call("LOWER", _part(column, form.index("Mon") + 1, 3))
         place = exp.Paren(this=exp.Add(this=_call("INSTR", exp.Literal.string(MONTHS), name), expression=_number(2)))
-        month = _call("PRINTF", _TWO.copy(), exp.Div(this=place, expression=_number(3)))
+        month = _two_digits(exp.Div(this=place, expression=_number(3)))
     else:
         month = _part(column, form.index("MM") + 1, 2)
     return _with_dashes([year, month, _part(column, form.index("DD") + 1, 2)])
@@ -98,7 +97,11 @@ def _of_any_width(column: exp.Expr, form: re.Match[str]) -> list[exp.Expr]:
         parts = {"YYYY": _part(column, 1, 4), second: whole(rest), third: whole(behind(rest))}
     else:
         parts = {first: whole(column.copy()), second: whole(behind(column)), "YYYY": _part(column, -4)}
-    return _with_dashes([parts["YYYY"], *(_call("PRINTF", _TWO.copy(), parts[key]) for key in "MD")])
+    return _with_dashes([parts["YYYY"], *(_two_digits(parts[key]) for key in "MD")])
+
+
+def _two_digits(number: exp.Expr) -> exp.Expr:
+    return _call("PRINTF", exp.Literal.string("%02d"), number)
 
 
 def _part(text: exp.Expr, start: int | exp.Expr, length: int | None = None) -> exp.Expr:

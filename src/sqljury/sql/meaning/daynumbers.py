@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.meaning.dates_made import of_number
-from sqljury.sql.meaning.dayspans import COMPARED, Form, covered, with_days, within_cast
+from sqljury.sql.meaning.dayspans import Form, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE
 from sqljury.sql.parse import exp
@@ -19,7 +19,7 @@ def day_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     changed, since = False, bool(SINCE.search(asked.question.whole))
     for column in list(tree.find_all(exp.Column)):
         node = within_cast(column)
-        if not isinstance(node.parent, COMPARED):
+        if not is_comparison(node.parent):
             node = column
         old, new = node.parent, None
         if old is not None:

@@ -11,7 +11,6 @@ from sqljury.sql.meaning.base import YEARS, day_of, text_of
 from sqljury.sql.meaning.years import TURNED
 from sqljury.sql.parse import exp
 
-COMPARED: Final = (exp.Between, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Like)
 _SPAN: Final = re.compile(r"(\d{4})(?:-?(0[1-9]|1[0-2]))?")
 _BEGINNING: Final = re.compile(r"(\d{4})(?:-?(0[1-9]|1[0-2])(?:-?(0[1-9]|[12]\d|3[01]))?)?-?%")
 """A pattern of LIKE for all days of a year or a month, or for a day."""
@@ -34,6 +33,12 @@ class Form(NamedTuple):
     written: Callable[[str], exp.Expr]
     covered: Callable[[exp.Expr], Days | None]
     since: bool
+
+
+def is_comparison(node: exp.Expr | None) -> bool:
+    """Whether a node compares what ``with_days`` can compare with days."""
+    kinds = exp.Between | exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.In | exp.Like
+    return isinstance(node, kinds)
 
 
 def within_cast(column: exp.Column) -> exp.Expr:

@@ -9,7 +9,7 @@ from typing import Final
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held, holds_days, text_of
 from sqljury.sql.meaning.dates_made import MONTHS, day_and_time, of_text
-from sqljury.sql.meaning.dayspans import COMPARED, Days, Form, covered, with_days, within_cast
+from sqljury.sql.meaning.dayspans import Days, Form, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE
 from sqljury.sql.parse import exp
@@ -60,8 +60,9 @@ def _is_seen(extreme: exp.Expr, tree: exp.Query) -> bool:
 
 def _extreme(node: exp.Expr | None) -> exp.Expr | None:
     """The extreme of a column that is all that a subquery beside a column returns; None for anything else."""
-    if isinstance(node, exp.Subquery) and isinstance(node.parent, COMPARED):
-        beside = node.parent.expression if node.parent.this is node else node.parent.this
+    above = node.parent if node is not None else None
+    if isinstance(node, exp.Subquery) and above is not None and is_comparison(above):
+        beside = above.expression if above.this is node else above.this
         select = node.this
     elif isinstance(node, exp.In):
         query = node.args.get("query")
@@ -80,8 +81,9 @@ def _form(node: exp.Expr, asked: Asked) -> str:
 
 def _is_used(column: exp.Column) -> bool:
     """Whether the form of a column can matter; the database is asked for it only then."""
-    kinds = (*COMPARED, exp.Ordered, exp.Max, exp.Min, exp.Substring, exp.Left)
-    return isinstance(within_cast(column).parent, kinds) or bool(taken_as(column))
+    above = within_cast(column).parent
+    kinds = exp.Ordered | exp.Max | exp.Min | exp.Substring | exp.Left
+    return is_comparison(above) or isinstance(above, kinds) or bool(taken_as(column))
 
 
 def _behind_alias(column: exp.Column) -> exp.Expr:
@@ -104,7 +106,7 @@ def _made(
     if day is None or moment is None:
         return None
     node = within_cast(column)
-    if isinstance(node.parent, COMPARED):
+    if node.parent is not None and is_comparison(node.parent):
         compared, sorts = node.parent, bool(_SORTING.fullmatch(form))
         own = isinstance(compared, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
         days = partial(_covered, form=form) if own else covered

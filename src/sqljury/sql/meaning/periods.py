@@ -8,6 +8,7 @@ from typing import Final
 
 from sqljury.language.times import MONTHS, Period, named_period
 from sqljury.language.words import words
+from sqljury.patterns import regex
 from sqljury.sql.clock import is_clock
 from sqljury.sql.meaning.base import (
     Asked,
@@ -26,8 +27,8 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, is_date, sources_of
 from sqljury.types import Table
 
-_YEAR: Final = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![\d/-])")
-_FINER: Final = re.compile(
+_YEAR: Final = regex(r"(?<![\d.,/-])(?:19|20)\d\d(?![\d/-])")
+_FINER: Final = regex(
     rf"\b(?:{'|'.join(MONTHS[1:])}|{'|'.join(month[:3] for month in MONTHS[1:])}"
     r"|spring|summer|autumn|fall|winter|middle|mid|quarters?|half|halves|weeks?|months?|days?|date|season|term|semester|fiscal|financial"
     r"|tax|academic|school|q[1-4]|h[12]|easter|christmas|new year)\b|\d+(?:st|nd|rd|th)|\d[-./]\d",
