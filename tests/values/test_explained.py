@@ -104,6 +104,18 @@ def test_a_column_of_order_and_a_key_of_its_own_hide_no_table_of_codes(tmp_path:
     }
 
 
+def test_the_order_of_codes_stays_where_they_are_shown_in_words(tmp_path: Path) -> None:
+    of(tmp_path / "codes.db", BOOKINGS)
+    for written in (
+        "SELECT id, state FROM bookings ORDER BY state DESC, id",
+        "SELECT b.id, b.state FROM bookings AS b ORDER BY state DESC, id",
+    ):
+        model = FakeModel(written)
+        question = "Bookings with their state in words, highest state first"
+        answer = sqljury.ask(question, tmp_path / "codes.db", recipe="fast", model=model)
+        assert answer.rows == ((3, "cancelled"), (1, "confirmed"), (2, "confirmed"), (4, "requested")), answer.sql
+
+
 BOOKINGS = (
     "CREATE TABLE state_codes (entity TEXT, code INTEGER, label TEXT, PRIMARY KEY (entity, code));"
     "INSERT INTO state_codes VALUES ('booking', 0, 'requested'), ('booking', 1, 'confirmed'), "

@@ -342,20 +342,26 @@ def lacked(question: str) -> list[str]:
     if _LEFT_OUT.search(question):
         return []
     found = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
-    nouns = [_AFTERWARDS.split(BOUND.split(words, maxsplit=1)[0], maxsplit=1)[0] for words in found]
-    return [(_UNSAID.sub("", noun).lower().split() or [""])[-1] for noun in nouns]
+    return list(map(_last_noun, found))
+
+
+def _last_noun(said: str) -> str:
+    """The last word for a thing, up to what begins another part of the sentence; empty where there is none."""
+    noun = _AFTERWARDS.split(BOUND.split(said, maxsplit=1)[0], maxsplit=1)[0]
+    return (_UNSAID.sub("", noun).lower().split() or [""])[-1]
 
 
 _UNMATCHED_OUT: Final = regex(
     r"\b(?:leav(?:e|ing) out|skip(?:ping)?|exclud(?:e|ing)|omit(?:ting)?|ignor(?:e|ing)) (?:all |any )?"
-    rf"(?:those|the ones|them|anyone|anybody|anything|everyone|[\w-]+) {_NOTHING}\b",
+    rf"(?:those|the ones|them|anyone|anybody|anything|everyone|[\w-]+) {_NOTHING}\b"
+    r"(?P<lacked>(?: [\w'-]+){0,4})",
     re.IGNORECASE,
 )
 
 
-def leaves_out_unmatched(question: str) -> bool:
-    """Whether what has no match is to be left out: "leave out those without one"."""
-    return bool(_UNMATCHED_OUT.search(question))
+def left_without(question: str) -> list[str]:
+    """What the things lack that are to be left out, as ``lacked`` has it: nothing for "leave out those without one"."""
+    return [_last_noun(match["lacked"]) for match in _UNMATCHED_OUT.finditer(question)]
 
 
 def wants_zeros(question: str) -> bool:

@@ -42,6 +42,14 @@ def test_the_named_time_is_meant(
     [
         ("Reviews of the busiest weeks", "reviewed_at >= 1677728000 AND reviewed_at < 1728000000"),
         ("Reviews in 2023 or 2024", "reviewed_at >= 1677728000 AND reviewed_at < 1728000000"),
+        ("Reviews in the first six months of 2023", "reviewed_at >= 1672531200 AND reviewed_at < 1688083201"),
+        ("Reviews in 2023", "reviewed_at >= 1640995200 AND reviewed_at < 1672531200"),  # midnights: worked out
+        ("Reviews of the films of 2023", "reviewed_at >= 1677728000 AND reviewed_at < 1728000000 AND points = 2023"),
+        (
+            "Reviews in 2023",
+            "reviewed_at >= 1677728000 AND reviewed_at < 1728000000"
+            " AND id NOT IN (SELECT r.id FROM review AS r WHERE r.reviewed_at BETWEEN 1640000000 AND 1670000001)",
+        ),
         ("Reviews until 2023", "reviewed_at < 1700000000"),
         ("Reviews in 2023 with points between 1900 and 2100", "points BETWEEN 1900 AND 2100"),
         ("Reviews in 2023", "reviewed_at >= 1677728000"),

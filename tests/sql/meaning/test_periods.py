@@ -85,6 +85,11 @@ INSERT INTO person VALUES (1, '2014-12-31'), (2, '2015-01-01'), (3, '2015-01-20'
         ("Who was hired in mid 2015 or later?", ">= '2015-01-15'", {3, 4, 5}),
         ("Who was hired on 15 January 2015 or later?", ">= '2015-01-15'", {3, 4, 5}),
         ("Who was hired by the second half of 2015?", "< '2015-07-01'", {1, 2, 3}),
+        ("Who was hired in late 2015?", ">= '2015-10-01'", {4, 5}),
+        ("Who was hired since our move (at Pentecost) in 2015?", ">= '2015-05-24'", {4, 5}),
+        ("Who was hired since the FY2015?", ">= '2015-07-01'", {4, 5}),
+        ("Wer kam seit März 2015?", ">= '2015-03-01'", {4, 5}),
+        ("Who was hired since 2015?", ">= '2015-01-15' AND hired_on < '2015-12-01'", {3}),
         ("Who was hired since then?", ">= '2015-01-15'", {3, 4, 5}),
     ],
 )

@@ -123,6 +123,7 @@ def test_codes_of_the_text_that_is_said(answered: Answered, question: str, sql: 
         ("Which cancelled orders have been shipped?", "SELECT id FROM orders WHERE status = 3"),
         ("Which orders have status 3 and were once cancelled?", "SELECT id FROM orders WHERE status = 3"),
         ("Which orders were delivered, that is not cancelled?", "SELECT id FROM orders WHERE status = 3"),
+        ("What kind of cleaning was requested?", "SELECT kind FROM orders WHERE status = 3"),
         ("Orders that are done", "SELECT id FROM orders WHERE status = 3"),
         ("How many orders were not refuelled?", "SELECT COUNT(*) FROM orders WHERE kind = 'REF'"),
     ],

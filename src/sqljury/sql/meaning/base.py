@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
+from sqljury.language.alike import MENTIONED, likeness, question_words
+from sqljury.language.words import FORM_WORDS, NOT_VALUES, words
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, is_date, may_be_text, owner
@@ -153,6 +155,29 @@ def ends(condition: exp.Expr | None, schema: Schema) -> tuple[End, End] | None:
             return None
         found.append(End(*owned, side))
     return (found[0], found[1]) if found[0].alias != found[1].alias else None
+
+
+def keys_of(table: Table) -> set[str]:
+    """The columns of the table's own key and of those that refer to other tables."""
+    return {*table.row_key, *(name for key in table.foreign_keys for name in key.columns)}
+
+
+def is_explained(said: str, tree: exp.Query, asked: Asked, but: Collection[str] = ()) -> bool:
+    """Whether names of the query's tables and columns, and its constants, explain each word of a part of a question.
+
+    Names do so by all their words ``but`` these. "Which delivered orders were sent back?" has words that may stand for
+    orders that are returned, which neither ``orders`` nor ``status`` explains.
+    """
+    columns = [known for node in tree.find_all(exp.Column) if (known := held(node, asked.schema)) is not None]
+    called = [name for known in columns for name in (known.table.name, known.column.name)]
+    called += [node.name for node in tree.find_all(exp.Table)]
+    names = {word for name in called for word in words(name)} - {*but}
+    constants = {word for literal in tree.find_all(exp.Literal) for word in words(literal.name)}
+    return all(
+        word in constants or word in FORM_WORDS or any(likeness(word, name) >= MENTIONED for name in names)
+        for word in question_words(said)
+        if word not in NOT_VALUES
+    )
 
 
 def single_select(tree: exp.Query) -> exp.Select | None:

@@ -51,9 +51,9 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
     """Show what codes mean where the question wants them in words and the query shows codes.
 
     The meanings stand in the query, as a CASE: unlike a join this can neither repeat nor lose rows, nor break groups.
-    A code without a meaning is shown as it is.
+    A code without a meaning is shown as it is. Not with DISTINCT, beside which other engines sort by outputs alone.
     """
-    if not isinstance(tree, exp.Select) or not _IN_WORDS.search(asked.question.text):
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not _IN_WORDS.search(asked.question.text):
         return None
     changed = False
     for term in tree.expressions:
@@ -66,9 +66,21 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
                 case = case.when(constant(code), exp.Literal.string(text), copy=False)
             words = case.else_(shown.copy(), copy=False)
             name = identifier(known.column.name, asked.dialect)
+            _qualify_keys(tree, known, asked)
             shown.replace(words if term is not shown else exp.Alias(this=words, alias=name))
             changed = True
     return Change("the question wants codes in words") if changed else None
+
+
+def _qualify_keys(tree: exp.Select, known: Held, asked: Asked) -> None:
+    """Name the table of a column by which the query sorts or groups: its name is now that of the words, too."""
+    tables = tables_of(tree, asked.schema)
+    aliases = [item.args["alias"].this if item.alias else item.this for item in from_items(tree)]
+    of = [alias for alias in aliases if tables.get(alias.name.lower()) is known.table]
+    for clause in ("order", "group"):
+        for node in tree.args[clause].find_all(exp.Column) if tree.args.get(clause) and len(of) == 1 else ():
+            if not node.table and node.name.lower() == known.column.name.lower():
+                node.set("table", of[0].copy())
 
 
 def _replaced(tree: exp.Query, asked: Asked) -> bool:
@@ -158,8 +170,8 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
 
 
 def _begun(text: str, values: Sequence[object]) -> tuple[str, ...] | None:
-    """The one value that begins with the words of a text: 'Cancelled by the customer' for 'cancelled'."""
-    begun = re.compile(rf"{re.escape(text)}\W", re.IGNORECASE)
+    """The one value that begins with a text and goes on to explain it: 'Cancelled by the customer' for 'cancelled'."""
+    begun = re.compile(rf"{re.escape(text)}(?:\s+by\b|\s*[,:;(]|\s+[-–])", re.IGNORECASE)
     found = tuple(value for value in values if isinstance(value, str) and begun.match(value))
     return found if len(found) == 1 else ()
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held, holds_days
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, keys_of
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
 
@@ -17,14 +17,17 @@ _NUMBER: Final = re.compile(r"int|num|dec|real|float|double|money", re.IGNORECAS
 def summed_days(tree: exp.Query, asked: Asked) -> Change | None:
     """Sum up ``amount_cents`` for the day ``charged_at`` where "the average charged pledge in cents" is asked for.
 
-    The table has exactly one column of numbers, no key, of whose name the question has a word.
+    The table has exactly one column of numbers, no key, of whose name the question has a word. SQLite and MySQL alone:
+    other engines have means of days, or refuse them.
     """
+    if asked.dialect not in ("sqlite", "mysql"):
+        return None
     reason = ""
     for call in list(tree.find_all(exp.Avg, exp.Sum)):
         known = held(call.this, asked.schema)
-        if known is None or not holds_days(known, asked.data):
+        if known is None or not holds_dates(known, asked.data):
             continue
-        keys = {*known.table.row_key, *(name for key in known.table.foreign_keys for name in key.columns)}
+        keys, shown = keys_of(known.table), {column.name.lower() for column in tree.find_all(exp.Column)}
         meant = [
             column.name
             for column in known.table.columns
@@ -32,7 +35,7 @@ def summed_days(tree: exp.Query, asked: Asked) -> Change | None:
             and column.name not in keys
             and mentions(asked.question.text, {*words(column.name)} - {*words(known.table.name)})
         ]
-        if len(meant) == 1:
+        if len(meant) == 1 and meant[0].lower() not in shown:
             call.this.set("this", identifier(meant[0], asked.dialect))
             reason = f"{known.table.name}.{known.column.name} holds days, of which there is no sum"
     return Change(reason) if reason else None

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from sqljury.patterns import regex
-from sqljury.sql.meaning.base import Asked, Change, held, holds_days, text_of
+from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_days, text_of
 from sqljury.sql.meaning.dates_made import MONTHS, day_and_time, of_text
 from sqljury.sql.meaning.dayspans import Days, Form, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
@@ -30,8 +30,8 @@ _PATTERNS: Final = {
 def day_texts(tree: exp.Query, asked: Asked) -> Change | None:
     """Make dates of such a column where it is sorted, compared with days, or given to a function of dates.
 
-    The same where the query takes the letters of another form for a year or a month. Constants in the column's own form
-    are made dates too where they are compared by order.
+    Also where the query takes its first letters for the year, as ``SUBSTR(day, 1, 4)`` does. A constant in the column's
+    own form becomes a date too if it is compared by order.
     """
     since = bool(SINCE.search(asked.question.whole))
     replaced = []
@@ -50,10 +50,10 @@ def day_texts(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _is_seen(extreme: exp.Expr, tree: exp.Query) -> bool:
-    """Whether an extreme is in the query itself, or all that a subquery gives to a comparison with a column."""
+    """Whether an extreme is an output or a key of the order, or all that a subquery returns beside a column."""
     select = extreme.parent_select
     if select is tree:
-        return True
+        return extreme.find_ancestor(exp.Predicate) is None
     above = select.parent if select is not None else None
     return isinstance(above, exp.Subquery | exp.In) and _extreme(above) is extreme
 
@@ -109,7 +109,7 @@ def _made(
     if node.parent is not None and is_comparison(node.parent):
         compared, sorts = node.parent, bool(_SORTING.fullmatch(form))
         own = isinstance(compared, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
-        days = partial(_covered, form=form) if own else covered
+        days = partial(_covered, form=form) if own else _whole_day if sorts else covered
         if (new := with_days(node, compared, Form(day, exp.Literal.string, days, since))) is not None:
             return compared, new
         other = compared.args.get("expression") if compared.this is node else compared.this
@@ -145,6 +145,12 @@ def _places(node: exp.Substring | exp.Left) -> tuple[int, int] | None:
     if not (isinstance(start, exp.Literal) and isinstance(length, exp.Literal)):
         return None
     return (int(start.name), int(length.name)) if start.name.isdigit() and length.name.isdigit() else None
+
+
+def _whole_day(node: exp.Expr) -> Days | None:
+    """The day of a constant, of texts that sort as they are: those of 2024 are above '2024', as may be meant."""
+    day = day_of(node)
+    return Days(day, day) if day is not None else None
 
 
 def _covered(node: exp.Expr, form: str) -> Days | None:

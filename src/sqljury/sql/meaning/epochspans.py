@@ -17,6 +17,15 @@ from sqljury.sql.parse import exp
 _WITHIN: Final = regex(r"\b(?:in|of|during|for|from|within|throughout)\b", re.IGNORECASE)
 
 
+_OTHER: Final = regex(
+    r"\b(?:first|last|past|previous|prior|middle|mid|early|late|days?|weeks?|months?|decades?|ago"
+    r"|year[- ](?:on|over)[- ]year)\b",
+    re.IGNORECASE,
+)
+"""What makes the time another one than the whole month or year."""
+_DAY: Final = 86_400
+
+
 class _Bound(NamedTuple):
     """A condition on a column: ``at_least`` or ``below`` a number, both for BETWEEN."""
 
@@ -29,25 +38,33 @@ class _Bound(NamedTuple):
 def epoch_spans(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare a column of seconds since 1970 with the beginning and the end of the month or year of the question.
 
-    The question says "in" and the like, and names one; the query has a lower and an upper bound. Milliseconds and
-    microseconds too; times are UTC.
+    The question says "in" and the like, and names one and no other time. The query bounds one column from below and
+    from above, once, by numbers of which one is no midnight, and has the year nowhere. Milliseconds and microseconds
+    too; times are UTC.
     """
-    period = named_period(asked.question.text)
-    if period is None or not _WITHIN.search(asked.question.text):
+    question = asked.question.text
+    period = named_period(question)
+    if period is None or not _WITHIN.search(question) or _OTHER.search(question):
         return None
-    changed = False
-    for select in list(tree.find_all(exp.Select)):
-        by_column: dict[str, list[_Bound]] = {}
-        for bound in map(_bound, conjuncts(select.args.get("where"))):
-            if bound is not None:
-                by_column.setdefault(bound.column.sql().lower(), []).append(bound)
-        for bounds in by_column.values():
-            changed |= _bounded(bounds, period, asked)
-    return (
-        Change("the column holds times since 1970, and the numbers are other times", may_empty=True)
-        if changed
-        else None
-    )
+    wheres = [select.args.get("where") for select in tree.find_all(exp.Select)]
+    bounds = [bound for where in wheres for bound in map(_bound, conjuncts(where)) if bound is not None]
+    by_column: dict[str, list[_Bound]] = {}
+    for bound in bounds:
+        by_column.setdefault(bound.column.sql().lower(), []).append(bound)
+    of_times = [each for each in by_column.values() if _factor(each[0], asked)]
+    if len(of_times) != 1 or _has_year(tree, period) or not _bounded(of_times[0], period, asked):
+        return None
+    return Change("the question names a time, and the numbers of seconds since 1970 are another one", may_empty=True)
+
+
+def _has_year(tree: exp.Query, period: Period) -> bool:
+    return any(str(period.year) in literal.name for literal in tree.find_all(exp.Literal) if len(literal.name) < 10)
+
+
+def _factor(bound: _Bound, asked: Asked) -> int:
+    """How many units of a column are a second; 0 of any other column than one of times since 1970."""
+    known = held(bound.column, asked.schema)
+    return IN_A_SECOND.get(asked.data.times(known.table, known.column.name), 0) if known is not None else 0
 
 
 def _bound(condition: exp.Expr) -> _Bound | None:
@@ -72,12 +89,12 @@ def _bounded(bounds: list[_Bound], period: Period, asked: Asked) -> bool:
     """Replace the two bounds of a column by those of the period."""
     if sum(one.at_least for one in bounds) != 1 or sum(one.below for one in bounds) != 1:
         return False
-    known = held(bounds[0].column, asked.schema)
-    unit = asked.data.times(known.table, known.column.name) if known is not None else ""
-    if unit not in IN_A_SECOND:
+    factor = _factor(bounds[0], asked)
+    numbers = [int(literal.name) for one in bounds for literal in one.condition.find_all(exp.Literal)]
+    if all(number % (_DAY * factor) in (0, _DAY * factor - 1) for number in numbers):
         return False
     first, after = (
-        int(datetime.combine(day, datetime.min.time(), UTC).timestamp()) * IN_A_SECOND[unit]
+        int(datetime.combine(day, datetime.min.time(), UTC).timestamp()) * factor
         for day in (period.first, period.last + timedelta(days=1))
     )
     for bound in bounds:

@@ -27,6 +27,8 @@ _ONE_ONLY: Final = regex(
     r"\b(?=\W*(?:$|[,.;:!?)]))",
     re.IGNORECASE,
 )
+_BY: Final = regex(r"\b(?:by|in order of|according to)\b[^,;.:!?]*", re.IGNORECASE)
+_BY_ITSELF: Final = regex(r"\bby (?:the |their |its )?$", re.IGNORECASE)
 
 
 def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
@@ -47,20 +49,28 @@ def listed_outputs(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def only_named(tree: exp.Query, asked: Asked) -> Change | None:
-    """Show "name only" without the number by which the query sorts."""
+    """Show "name only" without the number by which the query sorts.
+
+    The question has a word of that number only behind "by" or another word for an order.
+    """
     select = single_select(tree)
     order = select.args.get("order") if select is not None else None
-    if select is None or order is None or len(select.selects) != 2 or not _ONE_ONLY.search(asked.question.text):
+    only = _ONE_ONLY.search(asked.question.text)
+    if select is None or order is None or only is None or len(select.selects) != 2 or select.args.get("distinct"):
         return None
     keys = [meant(key.this, select).unalias() for key in order.expressions]
-    leaving = [item for item in select.selects if item.unalias() in keys]
-    named = [held(item.unalias(), asked.schema) for item in select.selects if item not in leaving]
-    if len(leaving) != 1 or named[0] is None or not named[0].is_text or select.args.get("distinct") is not None:
+    shown = [held(item.unalias(), asked.schema) for item in select.selects]
+    at = next((at for at in (0, 1) if select.selects[at].unalias() in keys), None)
+    if at is None:
         return None
-    if not isinstance(leaving[0].unalias(), exp.Column):
+    leaving, staying = shown[at], shown[1 - at]
+    if leaving is None or leaving.is_text or staying is None or not staying.is_text:
         return None
-    _keep_places(select, leaving[0])
-    leaving[0].pop()
+    said = _BY.sub(" ", asked.question.text[: only.start()])
+    if _BY_ITSELF.search(asked.question.text[: only.start()]) or mentions(said, {*words(leaving.column.name)}):
+        return None
+    _keep_places(select, select.selects[at])
+    select.selects[at].pop()
     return Change("the question asks for the name only")
 
 

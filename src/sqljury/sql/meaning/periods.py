@@ -28,10 +28,16 @@ from sqljury.sql.resolve import Sources, is_date, sources_of
 from sqljury.types import Table
 
 _YEAR: Final = regex(r"(?<![\d.,/-])(?:19|20)\d\d(?![\d/-])")
+_FROM_YEAR: Final = regex(
+    r"\b(?:since|after|before|until|till|from|by|prior to|(?:later|earlier|newer|older) than|the end of) "
+    r"(?P<after>(?:19|20)\d\d)(?![\d/-])"
+    r"|\b(?P<before>(?:19|20)\d\d) (?:or|and) (?:later|after|afterwards|earlier|before|newer|older)\b",
+    re.IGNORECASE,
+)
 _FINER: Final = regex(
     rf"\b(?:{'|'.join(MONTHS[1:])}|{'|'.join(month[:3] for month in MONTHS[1:])}"
-    r"|spring|summer|autumn|fall|winter|middle|mid|quarters?|half|halves|weeks?|months?|days?|date|season|term|semester|fiscal|financial"
-    r"|tax|academic|school|q[1-4]|h[12]|easter|christmas|new year)\b|\d+(?:st|nd|rd|th)|\d[-./]\d",
+    r"|sept|spring|summer|autumn|fall|winter|middle|mid|quarters?|half|halves|weeks?|months?|days?|date|season|term|semester|fiscal|financial"
+    r"|tax|academic|school|fy|q[1-4]|h[12]|easter|christmas|new year)\b|\d+(?:st|nd|rd|th)|\d[-./]\d",
     re.IGNORECASE,
 )
 """What makes the time of a question finer than a year, or another one than that of the calendar."""
@@ -99,26 +105,29 @@ def whole_periods(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def unsaid_days(tree: exp.Query, asked: Asked) -> Change | None:
-    """Let ``>= '2015-01-15'`` be ``>= '2015-01-01'`` where the question says "2015 or later" and nothing finer.
+    """Let ``>= '2015-01-15'`` be ``>= '2015-01-01'`` where the question says "since 2015" and nothing finer.
 
-    Models take such days from the sample rows that they see.
+    Models take such days from the sample rows that they see. The question says once "since", "after", "before" and the
+    like right before a year, or "or later" after it; the query compares one day of that year by order.
     """
     question = asked.question.whole
-    said = {match[0] for match in _YEAR.finditer(question)}
-    if not said or _FINER.search(_YEAR.sub(" ", question)):
+    said = [match["after"] or match["before"] for match in _FROM_YEAR.finditer(question)]
+    if len(said) != 1 or len(_YEAR.findall(question)) != 1 or _FINER.search(question):
         return None
-    changed = False
-    for comparison in list(tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)):
-        column, constant, operator = comparison.this, comparison.expression, comparison.key
-        day = day_of(constant)
-        if day is None or day[:4] not in said or not _is_of_days(column, asked):
-            continue
-        first, last = f"{day[:4]}-01-01", f"{day[:4]}-12-31"
-        meant = last if operator in ("lte", "gt") else first
-        if day not in (first, last) and (operator != "gt" or SINCE.search(question) is None):
-            constant.replace(as_day(constant, date.fromisoformat(meant)))
-            changed = True
-    return Change("the question names a year, and the query has a day within it", may_empty=True) if changed else None
+    within = [
+        comparison
+        for comparison in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)
+        if (day_of(comparison.expression) or "").startswith(said[0]) and _is_of_days(comparison.this, asked)
+    ]
+    if len(within) != 1:
+        return None
+    [comparison] = within
+    ends = (f"{said[0]}-01-01", f"{said[0]}-12-31")
+    meant = ends[isinstance(comparison, exp.LTE | exp.GT)]
+    if day_of(comparison.expression) in ends or (isinstance(comparison, exp.GT) and SINCE.search(question)):
+        return None
+    comparison.expression.replace(as_day(comparison.expression, date.fromisoformat(meant)))
+    return Change("the question names a year, and the query has a day within it", may_empty=True)
 
 
 def _is_of_days(node: exp.Expr, asked: Asked) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from sqljury.language.alike import MENTIONED, likeness
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, Held, held, holds_days
+from sqljury.sql.meaning.base import Asked, Change, Held, held, holds_days, is_explained, keys_of
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
-from sqljury.types import Column
+from sqljury.types import Table
 
 _VAGUE: Final = frozenset(words("id no nr number code key type kind name title label value text date day time note"))
 """Words that a question says of many columns: "number" is no sign that the column ``number`` is meant."""
@@ -18,41 +19,62 @@ _VAGUE: Final = frozenset(words("id no nr number code key type kind name title l
 def plainer_column(tree: exp.Query, asked: Asked) -> Change | None:
     """Use ``city`` for ``billing_city`` where the question says "city" and nothing like "billing".
 
-    Both are columns of one table, of texts or of numbers; the query has no other column of the table with these words.
+    Both are columns of one table, of texts or of numbers. The query's names and constants explain all other words of
+    the question, since "where we send letters" may mean the billing city too. No other column of the query's tables
+    has the plain name's words, and the plain column has the texts that are compared.
     """
-    said = words(asked.question.whole)
     used: dict[tuple[str, str], tuple[Held, list[exp.Column]]] = {}
     for column in tree.find_all(exp.Column):
         known = held(column, asked.schema)
         if known is not None:
             used.setdefault((known.table.name, known.column.name), (known, []))[1].append(column)
+    tables = {known.table.name: known.table for known, _ in used.values()}
     reason = ""
     for known, columns in used.values():
-        plain = _plain(known, said)
-        if plain is None or holds_days(known, asked.data) or holds_days(Held(known.table, plain), asked.data):
+        plain = _plain(known, tables.values(), asked)
+        if plain is None or not is_explained(asked.question.whole, tree, asked, _extra(known, plain)):
             continue
-        wanted = {*words(plain.name)}
-        of_table = [one for one, _ in used.values() if one.table is known.table]
-        if sum(wanted <= {*words(one.column.name)} for one in of_table) > 1:
+        if any(_lacks(plain, text, asked) for column in columns for text in _compared_with(column)):
             continue
         for column in columns:
-            column.set("this", identifier(plain.name, asked.dialect))
-        reason = f"the question says {' '.join(words(plain.name))}, and not {' '.join(words(known.column.name))}"
+            column.set("this", identifier(plain.column.name, asked.dialect))
+        reason = f"the question says {plain.column.name}, and no other word of {known.column.name}"
     return Change(reason) if reason else None
 
 
-def _plain(known: Held, said: tuple[str, ...]) -> Column | None:
-    """The one column of the table whose words, all said, are some of this one's, whose others are not said."""
-    own = {*words(known.column.name)}
+def _plain(known: Held, tables: Collection[Table], asked: Asked) -> Held | None:
+    """The one column whose words are all said and are among the words of this one, of which no other word is said."""
+    own, said = {*words(known.column.name)}, {*words(asked.question.whole)}
     found = [
-        other
+        Held(known.table, other)
         for other in known.table.columns
-        if (plain := {*words(other.name)})
-        and plain < own
-        and not plain <= _VAGUE
-        and plain <= {*said}
-        and Held(known.table, other).is_text == known.is_text
-        and not any(likeness(word, extra) >= MENTIONED for extra in own - plain for word in said)
+        if {*words(other.name)} < own and {*words(other.name)} <= said
     ]
-    keys = {*known.table.row_key, *(name for key in known.table.foreign_keys for name in key.columns)}
-    return found[0] if len(found) == 1 and not {known.column.name, found[0].name} & keys else None
+    if len(found) != 1:
+        return None
+    plain, wanted, extra = found[0], {*words(found[0].column.name)}, _extra(known, found[0])
+    others = [each for table in tables for each in table.columns if wanted <= {*words(each.name)}]
+    if (
+        len(others) > 2
+        or wanted <= _VAGUE
+        or extra & _VAGUE
+        or {known.column.name, plain.column.name} & keys_of(known.table)
+    ):
+        return None
+    if plain.is_text != known.is_text or any(likeness(word, one) >= MENTIONED for one in extra for word in said):
+        return None
+    return None if holds_days(known, asked.data) or holds_days(plain, asked.data) else plain
+
+
+def _extra(known: Held, plain: Held) -> set[str]:
+    return {*words(known.column.name)} - {*words(plain.column.name)}
+
+
+def _compared_with(column: exp.Column) -> list[str]:
+    """The texts that a condition compares a column with."""
+    above = column.parent if isinstance(column.parent, exp.Predicate) else None
+    return [literal.name for literal in above.find_all(exp.Literal) if literal.is_string] if above is not None else []
+
+
+def _lacks(plain: Held, text: str, asked: Asked) -> bool:
+    return not asked.data.spellings(plain.table, plain.column.name, text)

@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from sqljury.language.alike import MENTIONED, likeness, question_words
-from sqljury.language.words import FORM_WORDS, NOT_VALUES, STOP_WORDS, words
-from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
+from sqljury.language.words import STOP_WORDS, words
+from sqljury.sql.meaning.base import Asked, Change, Held, compared, held, is_explained, keys_of
 from sqljury.sql.meaning.codes import explaining
 from sqljury.sql.meaning.letters import is_other_form
 from sqljury.sql.meaning.mentioned import is_negated, stems
@@ -34,14 +33,14 @@ def key_of_named_row(tree: exp.Query, asked: Asked) -> Change | None:
 
     A key leads from the column to a table of few rows that have names, or a table of codes explains it. The question
     has no word of the row that the query compares with, nor its key, and says the name of exactly one other row, as a
-    name: in capitals, beside a word for the table, in lower case after "from" or "in", or where the names of tables and
-    columns and the constants of the query explain all other words. Of a key that the table lacks, another form of a
+    name: in capitals, beside a word for the table, in lower case after "from" or "in", or where the names and
+    the constants of the query explain all other words. Of a key that the table lacks, another form of a
     name is enough: "refuelled" for Refuelling. The query compares the column once, by = or IN with one value, and has
     neither that name nor that key elsewhere.
     """
     for column, constant in _constants(tree):
         known = held(column, asked.schema)
-        found = _named(known, constant, tree, asked) if known is not None and _is_alone(column, tree) else None
+        found = _named(known, column, constant, tree, asked) if known is not None and _is_alone(column, tree) else None
         if found is not None:
             name, key = found
             constant.replace(exp.Literal(this=key, is_string=constant.is_string))
@@ -69,10 +68,12 @@ def _equates_columns(node: exp.Expr) -> bool:
     return isinstance(node.this, exp.Column) and isinstance(node.args.get("expression"), exp.Column)
 
 
-def _named(known: Held, constant: exp.Literal, tree: exp.Query, asked: Asked) -> tuple[str, str] | None:
+def _named(
+    known: Held, column: exp.Column, constant: exp.Literal, tree: exp.Query, asked: Asked
+) -> tuple[str, str] | None:
     """The name that the question says, and the key of its row; None unless the constant is the key of another one."""
     if codes := asked.data.codes(known.table, known.column.name):
-        return _named_code({str(code): text for code, text in codes.items()}, constant, tree, asked)
+        return _named_code({str(code): text for code, text in codes.items()}, column, constant, tree, asked)
     for table, key in _led_to(known, asked):
         title = title_of(table)
         if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
@@ -81,7 +82,7 @@ def _named(known: Held, constant: exp.Literal, tree: exp.Query, asked: Asked) ->
         is_known = constant.name in names
         if not names or (is_known and _speaks_of(constant.name, table, key, asked)):
             continue
-        said = _said(names, table, tree, asked)
+        said = _said(names, table, column, tree, asked)
         if said is None and not is_known and not asked.data.spellings(known.table, known.column.name, constant.name):
             said = _said_in_another_form(names, asked)
         if said is not None and said != constant.name and not _is_elsewhere(said, names[said], tree):
@@ -90,17 +91,18 @@ def _named(known: Held, constant: exp.Literal, tree: exp.Query, asked: Asked) ->
 
 
 def _named_code(
-    texts: Mapping[str, str], constant: exp.Literal, tree: exp.Query, asked: Asked
+    texts: Mapping[str, str], column: exp.Column, constant: exp.Literal, tree: exp.Query, asked: Asked
 ) -> tuple[str, str] | None:
     """The same for a code that a table of codes explains."""
     own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
     if constant.name in question or not _are_apart(own, question):
         return None
-    said = _said(texts, None, tree, asked)
+    said = _said(texts, None, column, tree, asked)
     if said is None and constant.name not in texts:
         said = _said_in_another_form(texts, asked)
-    found = said is not None and said != constant.name and not _is_elsewhere(said, texts[said], tree)
-    return (texts[said], said) if said is not None and found else None
+    if said is None or said == constant.name or _is_elsewhere(said, texts[said], tree):
+        return None
+    return texts[said], said
 
 
 def _are_apart(own: Collection[str], question: Collection[str]) -> bool:
@@ -150,7 +152,9 @@ def _speaks_of(key: str, table: Table, column: str, asked: Asked) -> bool:
     return not _are_apart(_tokens(" ".join(str(text) for text in rows[0] if text is not None)), _tokens(question))
 
 
-def _said(names: Mapping[str, str], table: Table | None, tree: exp.Query, asked: Asked) -> str | None:
+def _said(
+    names: Mapping[str, str], table: Table | None, column: exp.Column, tree: exp.Query, asked: Asked
+) -> str | None:
     """The key of the one row whose name the question says; None where it says several or none, or negates it.
 
     "New York" does not say York.
@@ -165,22 +169,24 @@ def _said(names: Mapping[str, str], table: Table | None, tree: exp.Query, asked:
     if is_negated(_tokens(before), _tokens(after)):
         return None
     is_name = table is not None and _is_name(place, table)
-    return whole[0] if is_name or _is_all_else_explained(f"{before} {after}", tree, asked) else None
+    as_value = _is_value(place[0], column, tree, asked) and is_explained(f"{before} {after}", tree, asked)
+    return whole[0] if is_name or as_value else None
 
 
-def _is_all_else_explained(rest: str, tree: exp.Query, asked: Asked) -> bool:
-    """Whether all other words of a question are those of names of tables and columns, or of the query's constants.
+def _is_value(name: str, column: exp.Column, tree: exp.Query, asked: Asked) -> bool:
+    """Whether a name in lower case cannot be one of a table, of a key or of another column of the same table.
 
-    "Which delivered orders were sent back?" has words that may be another one for a row that is returned.
+    "The sale amount that was refunded" says the column ``sale_no`` and not the kind Sale.
     """
-    called = [name for table in asked.schema.tables for name in (table.name, *(each.name for each in table.columns))]
-    names = {word for name in called for word in words(name)}
-    constants = {word for literal in tree.find_all(exp.Literal) for word in words(literal.name)}
-    return all(
-        word in constants or word in FORM_WORDS or any(likeness(word, name) >= MENTIONED for name in names)
-        for word in question_words(rest)
-        if word not in NOT_VALUES
-    )
+    sources = {
+        known.table.name: known.table for each in tree.find_all(exp.Column) if (known := held(each, asked.schema))
+    }
+    known = held(column, asked.schema)
+    names = [table.name for table in asked.schema.tables]
+    names += [each for table in sources.values() for each in keys_of(table)]
+    names += [each.name for each in known.table.columns] if known is not None else []
+    called = {word for each in names for word in words(each)}
+    return called.isdisjoint(words(name))
 
 
 def _said_in_another_form(names: Mapping[str, str], asked: Asked) -> str | None:

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from sqljury.language.alike import mentions
-from sqljury.language.cues import lacked, leaves_out_unmatched, wants_zeros
+from sqljury.language.cues import lacked, left_without, wants_zeros
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, Held, are_unique, held, is_met
+from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
@@ -60,10 +60,18 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def left_out(tree: exp.Query, asked: Asked) -> Change | None:
-    """Turn an outer join into an inner one where the question says "leave out those without one"."""
+    """Turn an outer join into an inner one where the question says "leave out those without one".
+
+    What they lack is nothing that the question names, or called like the joined table or the key that leads to it.
+    """
     joins: list[exp.Join] = tree.args.get("joins") or []
     outer = [join for join in joins if join.side == "LEFT"]
-    if not isinstance(tree, exp.Select) or len(outer) != 1 or not leaves_out_unmatched(asked.question.text):
+    if not isinstance(tree, exp.Select) or len(outer) != 1 or wants_zeros(asked.question.text):
+        return None
+    lacking = left_without(asked.question.text)
+    sides = outer[0].find_all(exp.Column)
+    names = {word for side in (outer[0].this, *sides) for word in (*words(side.name), *words(side.alias_or_name))}
+    if not lacking or not all(not noun or mentions(noun, names) for noun in lacking):
         return None
     if any(_wants_null(node) for node in tree.find_all(exp.Is)) or tree.find(exp.Coalesce) is not None:
         return None
@@ -134,10 +142,9 @@ def _absent_by_null(select: exp.Select, asked: Asked) -> str | None:
 
 
 def _is_said_to_lack(known: Held, asked: Asked) -> bool:
-    """Whether the question says "no", "without", "never" or "not any" before a word of the table or the column."""
+    """Whether the question says "no", "without", "never" or "not any" before a word of the table's name."""
     after = (match[1] for match in _LACKING.finditer(asked.question.text))
-    names = {*words(known.table.name), *words(known.column.name)} - DAY_WORDS
-    return any(mentions(following, names) for following in after)
+    return any(mentions(following, words(known.table.name)) for following in after)
 
 
 def _has_no_null(known: Held, asked: Asked) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqljury.access.guard import skip
 from sqljury.context import Context
 from sqljury.errors import CancelledError, QueryError
+from sqljury.patterns import regex
 from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
@@ -40,6 +41,8 @@ _UNITS: Final[dict[Kind, Times]] = {
 _CASES: Final = 12
 _SPELLINGS: Final = 20
 _REASON: Final = 200
+_PADDED: Final = regex(r"(?<!\d)0\d|\d{8}")
+_OF_DIGITS: Final = regex(r"MM|DD")
 
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
@@ -157,16 +160,20 @@ class Content:
         return "days" if meaning.forms == ("YYYYMMDD",) else _UNITS.get(meaning.kind, "")
 
     def day_form(self, table: Table, column: str) -> str:
-        """The form in which the column's texts are days, if it is one and not YYYY-MM-DD."""
-        texts = tuple(value for value in self._read(table, column)[:_VALUES] if value != "")
+        """The form in which the column's texts are days, if it is one and not YYYY-MM-DD.
+
+        Days and months have two digits if all texts are of one length and one of them has a leading zero.
+        """
+        texts = tuple(self._read(table, column))
         meaning = meanings(table, Result(columns=(column,), rows=tuple((text,) for text in texts))).get(column)
         if meaning is None or meaning.kind != "date" or meaning.stored != "text" or len(meaning.forms) != 1:
             return ""
         (form,) = meaning.forms
         if meaning.times == "some" or (meaning.times == "all" and not meaning.time):
             return ""
-        if any(len(text) != len(form + meaning.time) for text in texts):
-            form = form.replace("DD", "D").replace("MM", "M")
+        lengths = {len(text) for text in texts}
+        is_padded = lengths == {len(form + meaning.time)} and ("Mon" in form or any(map(_PADDED.search, texts)))
+        form = form if is_padded else _OF_DIGITS.sub(lambda part: part[0][0], form)
         return "" if form == "YYYY-MM-DD" else form + meaning.time
 
     def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
