@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_days, text_of
@@ -105,24 +105,19 @@ def _made(
     moment = of_text(source, form, asked.dialect, timed=True)
     if day is None or moment is None:
         return None
-    node = within_cast(column)
+    node, sorts = within_cast(column), bool(_SORTING.fullmatch(form))
     if node.parent is not None and is_comparison(node.parent):
-        compared, sorts = node.parent, bool(_SORTING.fullmatch(form))
-        own = isinstance(compared, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
+        own = isinstance(node.parent, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
         days = partial(_covered, form=form) if own else _whole_day if sorts else covered
-        if (new := with_days(node, compared, Form(day, exp.Literal.string, days, since))) is not None:
-            return compared, new
-        other = compared.args.get("expression") if compared.this is node else compared.this
-        if isinstance(other, exp.Column):
-            return (column, day) if _differs(other, form, asked, alike=sorts or not own) else None
-        extreme = _extreme(compared if isinstance(compared, exp.In) else other)
-        if extreme is not None:
-            return (column, moment) if _form(extreme.this, asked) and not sorts else None
-        if isinstance(other, exp.Date) or (isinstance(other, exp.Anonymous) and other.name.upper() == "DATE"):
-            return column, day
+        compared = with_days(node, node.parent, Form(day, exp.Literal.string, days, since))
+        if compared is not None:
+            return node.parent, compared
+        beside = _beside(node, node.parent, form, asked, ordered=own)
+        if beside is not None:
+            return (column, moment if beside == "extreme" else day) if beside else None
     above = column.parent
     if isinstance(above, exp.Ordered | exp.Max | exp.Min):
-        return None if _SORTING.fullmatch(form) else (column, moment)
+        return None if sorts else (column, moment)
     if isinstance(above, exp.Substring | exp.Left) and above.this is column:
         text = day if asked.dialect == "sqlite" else exp.cast(day, "CHAR" if asked.dialect == "mysql" else "TEXT")
         return (column, text) if _places(above) in _ISO_PLACES and not form.startswith("YYYY") else None
@@ -130,13 +125,25 @@ def _made(
     return (column, day if use == "day" else moment) if use else None
 
 
-def _differs(other: exp.Column, form: str, asked: Asked, *, alike: bool) -> bool:
-    """Whether another column holds days too, and those in another form unless the same form must not be compared."""
-    known = held(other, asked.schema)
-    own = _form(other, asked)
-    if own:
-        return own != form or not alike
-    return known is not None and holds_days(known, asked.data)
+def _beside(
+    node: exp.Expr, compared: exp.Expr, form: str, asked: Asked, *, ordered: bool
+) -> Literal["", "day", "extreme"] | None:
+    """What the column is compared with: days of a column or a function, or the extreme that a subquery returns.
+
+    Empty for what it can be compared with as it is; None for anything else. Of ``ordered`` texts, those in one form too
+    are compared wrongly.
+    """
+    other = compared.args.get("expression") if compared.this is node else compared.this
+    if isinstance(other, exp.Column):
+        own, known = _form(other, asked), held(other, asked.schema)
+        if own:
+            return "day" if own != form or ordered else ""
+        return "day" if known is not None and holds_days(known, asked.data) else ""
+    extreme = _extreme(compared if isinstance(compared, exp.In) else other)
+    if extreme is not None:
+        return "extreme" if _form(extreme.this, asked) and not _SORTING.fullmatch(form) else ""
+    is_date = isinstance(other, exp.Date) or (isinstance(other, exp.Anonymous) and other.name.upper() == "DATE")
+    return "day" if is_date else None
 
 
 def _places(node: exp.Substring | exp.Left) -> tuple[int, int] | None:

@@ -73,36 +73,38 @@ def _named(
 ) -> tuple[str, str] | None:
     """The name that the question says, and the key of its row; None unless the constant is the key of another one."""
     if codes := asked.data.codes(known.table, known.column.name):
-        return _named_code({str(code): text for code, text in codes.items()}, column, constant, tree, asked)
+        texts = {str(code): text for code, text in codes.items()}
+        own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
+        is_said = constant.name in question or not _are_apart(own, question)
+        return None if is_said else _other_row(texts, None, column, constant, tree, asked)
     for table, key in _led_to(known, asked):
         title = title_of(table)
         if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
             continue
         names = _names(table, key, title, asked)
-        is_known = constant.name in names
-        if not names or (is_known and _speaks_of(constant.name, table, key, asked)):
+        if not names or (constant.name in names and _speaks_of(constant.name, table, key, asked)):
             continue
-        said = _said(names, table, column, tree, asked)
-        if said is None and not is_known and not asked.data.spellings(known.table, known.column.name, constant.name):
-            said = _said_in_another_form(names, asked)
-        if said is not None and said != constant.name and not _is_elsewhere(said, names[said], tree):
-            return names[said], said
+        found = _other_row(names, table, column, constant, tree, asked)
+        if found is not None:
+            return found
     return None
 
 
-def _named_code(
-    texts: Mapping[str, str], column: exp.Column, constant: exp.Literal, tree: exp.Query, asked: Asked
+def _other_row(
+    names: Mapping[str, str],
+    table: Table | None,
+    column: exp.Column,
+    constant: exp.Literal,
+    tree: exp.Query,
+    asked: Asked,
 ) -> tuple[str, str] | None:
-    """The same for a code that a table of codes explains."""
-    own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
-    if constant.name in question or not _are_apart(own, question):
+    """The name that the question says and its key, where the query has neither; a ``table`` of named rows, or codes."""
+    said = _said(names, table, column, tree, asked)
+    if said is None and constant.name not in names:
+        said = _said_in_another_form(names, asked)
+    if said is None or said == constant.name or _is_elsewhere(said, names[said], tree):
         return None
-    said = _said(texts, None, column, tree, asked)
-    if said is None and constant.name not in texts:
-        said = _said_in_another_form(texts, asked)
-    if said is None or said == constant.name or _is_elsewhere(said, texts[said], tree):
-        return None
-    return texts[said], said
+    return names[said], said
 
 
 def _are_apart(own: Collection[str], question: Collection[str]) -> bool:
