@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from answered import Answered
+from sqljury.sql.meaning import dates_made
+from sqljury.sql.parse import exp, read_query
 
 DAYS = ("2023-12-31", "2024-01-05", "2024-02-10", "2024-11-02", "2025-03-01", "2024-06-30")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -110,3 +112,29 @@ def test_a_column_with_empty_texts_stays(answered: Answered) -> None:
     sql = "SELECT MAX(paid_on) FROM payment"
     made = script("{d:02}.{m:02}.{y}") + "INSERT INTO payment VALUES (8, '', '01.01.2024')"
     assert answered(made, "The latest payment", sql).sql == sql
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_explanation_says_the_day_of_the_column(answered: Answered, form: str) -> None:
+    answer = answered(script(form), "Payments on 2024-11-02", "SELECT id FROM payment WHERE paid_on = '2024-11-02'")
+    assert answer.explanation is not None
+    steps = [step.text for step in answer.explanation.steps]
+    assert "Keeps rows where the day in paid_on is '2024-11-02'." in steps, steps
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        ("postgres", "TO_DATE(day, 'DD.MM.YYYY')"),
+        ("mysql", "STR_TO_DATE(day, '%d.%m.%Y')"),
+        ("duckdb", "CAST(TRY_STRPTIME(day, '%d.%m.%Y') AS DATE)"),
+    ],
+)
+def test_dates_of_servers(dialect: str, written: str) -> None:
+    made = dates_made.of_text(exp.column("day"), "DD.MM.YYYY", dialect)
+    assert made is not None
+    assert made.sql(dialect=dialect) == written
+    read = read_query(f"SELECT {written} FROM t", dialect)
+    assert isinstance(read, exp.Select)
+    assert dates_made.source(read.selects[0]) == exp.column("day")
+    assert dates_made.source(exp.column("day")) is None

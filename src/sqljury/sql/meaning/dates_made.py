@@ -58,6 +58,21 @@ def of_text(column: exp.Expr, form: str, dialect: str, *, timed: bool = False) -
     return moment if timed or (dialect == "mysql" and not time) else exp.cast(moment, "DATE")
 
 
+def source(node: exp.Expr) -> exp.Column | None:
+    """The column of texts of whose days an expression makes dates; None for any other expression."""
+    bare: exp.Expr = node.unnest() if isinstance(node, exp.Paren) else node
+    if isinstance(bare, exp.Cast) and not isinstance(bare.this, exp.Column):
+        bare = bare.this
+    by_form = isinstance(bare, exp.StrToDate | exp.StrToTime) or bare.name.upper() == "TRY_STRPTIME"
+    columns = list(bare.find_all(exp.Column))
+    if not columns or any(column != columns[0] for column in columns):
+        return None
+    if by_form:
+        return columns[0]
+    dashes = [leaf for leaf in bare.flatten() if isinstance(leaf, exp.Literal)] if isinstance(bare, exp.DPipe) else []
+    return columns[0] if [dash.name for dash in dashes] == ["-", "-"] else None
+
+
 def day_and_time(form: str) -> tuple[str, str]:
     """The part of a form before its time, and the time with the mark before it."""
     match = re.search(r"[ T]HH", form)

@@ -9,6 +9,7 @@ from typing import Final
 from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.casts import type_kind
+from sqljury.sql.meaning import dates_made
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, owner, tables_of
 from sqljury.types import Schema
@@ -82,6 +83,8 @@ class Phrases:
     def _simple(self, node: exp.Expr) -> str | None:
         if isinstance(node, exp.Alias):
             return self.value(node.this)
+        if (dated := dates_made.source(node)) is not None:
+            return f"the day in {self.column(dated)}"
         if isinstance(node, exp.Column):
             return "every column" if isinstance(node.this, exp.Star) else self.column(node)
         if isinstance(node, exp.Star):
