@@ -115,6 +115,7 @@ _PART_BEFORE: Final = regex(
 _OTHER_TIMES: Final = regex(
     rf"\b(?:{_MONTH}|q[1-4]|quarters?|half|halves|h[12]|weeks?|weekdays?|weekends?|day|daily|today|yesterday|tonight"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|fall|winter|christmas|easter|new year\W?s?"
+    r"|pentecost|whitsun|thanksgiving|halloween|ramadan|diwali|carnival|black friday|cyber monday"
     r"|fiscal|financial|fy|as of|as at|valid|effective|since|until|till|through|up to|before|after|between|prior"
     r"|later|earlier|onwards?|starts? of|beginning|begin|opening|closing|ends?|year-?end|month-?end|midnight|noon)\b"
     r"|\b\d{1,2}(?:st|nd|rd|th)\b|\d:\d\d|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?",

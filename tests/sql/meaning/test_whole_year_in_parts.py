@@ -80,3 +80,33 @@ def test_the_whole_year_is_taken(answered: Answered, question: str, query: str, 
 )
 def test_other_days_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("question", "condition"),
+    [
+        ("What was paid in 2024?", "paid_on BETWEEN '2024-04-01' AND '2024-10-31'"),
+        ("What was paid during 2024?", "paid_on >= '2024-06-01' AND paid_on < '2024-07-01'"),
+        ("Last names and payments of 2024", "paid_on >= '2024-06-01' AND paid_on <= '2024-06-30'"),
+    ],
+)
+def test_a_part_of_the_named_year_is_the_whole(answered: Answered, question: str, condition: str) -> None:
+    answer = answered(SCHEMA, question, f"SELECT SUM(amount) FROM payment WHERE {condition}")
+    assert answer.rows == ((100,),), answer.sql
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was paid in late 2024?",
+        "What was paid towards the end of 2024?",
+        "What was paid in the last months of 2024?",
+        "What was paid at Pentecost in 2024?",
+        "What was paid in 2024 after the change in June?",
+        "Was wurde im März 2024 bezahlt?",
+        "What was paid between 2024 and 2025?",
+    ],
+)
+def test_a_part_that_the_question_may_name_stays(answered: Answered, question: str) -> None:
+    sql = "SELECT SUM(amount) FROM payment WHERE paid_on >= '2024-06-01' AND paid_on < '2024-12-01'"
+    assert answered(SCHEMA, question, sql).rows in (((50,),), ((90,),))

@@ -56,7 +56,7 @@ from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
-from sqljury.sql.meaning.parts import part_of_named_year, whole_year_in_parts
+from sqljury.sql.meaning.parts import part_of_named_year, whole_named_year, whole_year_in_parts
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, unsaid_days, whole_periods
 from sqljury.sql.meaning.plainer import plainer_column
@@ -99,6 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
     conditions_of_rows,
     part_of_named_year,
     whole_year_in_parts,
+    whole_named_year,
     whole_periods,
     unsaid_days,
     missing_period,

@@ -46,7 +46,11 @@ def day_texts(tree: exp.Query, asked: Asked) -> Change | None:
         replaced.append(made)
     for old, new in replaced:
         old.replace(new)
-    return Change("the column holds days as texts in another form", may_empty=True) if replaced else None
+    if not replaced:
+        return None
+    # Whether a range in the column's own form is a part of what the question names can only be told of dates.
+    of_ranges = any(isinstance(old, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) for old, _ in replaced)
+    return Change("the column holds days as texts in another form", may_empty=True, may_equal=of_ranges)
 
 
 def _is_seen(extreme: exp.Expr, tree: exp.Query) -> bool:

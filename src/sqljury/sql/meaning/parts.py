@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from sqljury.language.times import part_of_year, year_in_parts
-from sqljury.sql.meaning.base import Asked, Change, compared, day_of
+from sqljury.language.times import named_period, part_of_year, year_in_parts
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import Asked, Change, day_of
 from sqljury.sql.meaning.best import part_of_day
+from sqljury.sql.meaning.dates_made import source
 from sqljury.sql.parse import exp
 from sqljury.sql.terms import group_keys, meant
 
 _PARTS: Final = frozenset(("month", "quarter"))
+_IN_YEAR: Final = regex(
+    r"\b(?:in|during|of|for|throughout|within|from) (?:the (?:calendar )?year |all of |the whole of )?(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_WITHIN_YEAR: Final = regex(
+    r"\b(?:early|late|end|beginning|begin|start|started|mid|middle|around|about|recent|first(?! (?:and last )?names?\b)"
+    r"|last(?! names?\b)|semester|term|trimester|holidays?|seasons?|months?|days?|weeks?|period|so far|already|yet)\b",
+    re.IGNORECASE,
+)
+"""What may make the time a part of the year."""
 
 
 class _Bound(NamedTuple):
     """A day with which a column is compared: the first one that counts, or the first one that does not."""
 
     node: exp.Expr
-    column: exp.Column
+    column: exp.Expr
     day: date
 
 
@@ -61,6 +74,24 @@ def whole_year_in_parts(tree: exp.Query, asked: Asked) -> Change | None:
     return Change(f"the question asks for each part of {year}, and the query has a part of it")
 
 
+def whole_named_year(tree: exp.Query, asked: Asked) -> Change | None:
+    """Take the whole year of "in 2024" where the query has a month or a day of it, which models take from sample rows.
+
+    The question names the year, with "in", "during" and the like right before it, and no time within it. Bounds as in
+    ``part_of_named_year``.
+    """
+    question = asked.question.whole
+    period = named_period(question)
+    bounds = None if period is None or period.month else _only_bounds(tree)
+    if period is None or bounds is None or not _IN_YEAR.search(question) or _WITHIN_YEAR.search(question):
+        return None
+    first, after = period.first, period.last + timedelta(days=1)
+    if not _is_within(bounds, period.year) or (bounds[0].day, bounds[1].day) == (first, after):
+        return None
+    _replace(bounds, first, after)
+    return Change(f"the question names {period.year}, and the query has a part of it")
+
+
 def _is_part(node: exp.Expr) -> bool:
     """Whether an expression is the month or the quarter of a day."""
     month = isinstance(node, exp.Substring) and (node.text("start"), node.text("length")) == ("6", "2")
@@ -69,7 +100,7 @@ def _is_part(node: exp.Expr) -> bool:
 
 def _only_bounds(tree: exp.Query) -> tuple[_Bound, _Bound] | None:
     """Where a query bounds one column by days once from below and once from above, and no other one."""
-    between = [node for node in tree.find_all(exp.Between) if isinstance(node.this, exp.Column)]
+    between = [node for node in tree.find_all(exp.Between) if _is_column(node.this)]
     lower = [*_bounds(tree, exp.GTE, exp.GT), *_ends(between, "low", 0)]
     upper = [*_bounds(tree, exp.LT, exp.LTE), *_ends(between, "high", 1)]
     if len(lower) != 1 or len(upper) != 1 or lower[0].column != upper[0].column or lower[0].node.find_ancestor(exp.Not):
@@ -97,12 +128,17 @@ def _replace(bounds: tuple[_Bound, _Bound], first: date, after: date) -> None:
 def _bounds(tree: exp.Query, including: type[exp.Expr], excluding: type[exp.Expr]) -> list[_Bound]:
     """Comparisons with a day on the right; of the kind that begins with the next day, that day."""
     found = []
-    for node, column, other in compared(tree, including, excluding):
-        day = day_of(other)
-        if day is not None and node.this is column:
+    for node in tree.find_all(including, excluding):
+        day = day_of(node.expression)
+        if day is not None and _is_column(node.this):
             later = type(node) in (exp.GT, exp.LTE)
-            found.append(_Bound(node, column, date.fromisoformat(day) + timedelta(days=later)))
+            found.append(_Bound(node, node.this, date.fromisoformat(day) + timedelta(days=later)))
     return found
+
+
+def _is_column(node: exp.Expr) -> bool:
+    """Whether an expression is a column, or the date made of one."""
+    return isinstance(node, exp.Column) or source(node) is not None
 
 
 def _ends(between: list[exp.Between], end: str, later: int) -> list[_Bound]:
