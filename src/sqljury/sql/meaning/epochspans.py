@@ -15,8 +15,6 @@ from sqljury.sql.meaning.years import TURNED
 from sqljury.sql.parse import exp
 
 _WITHIN: Final = regex(r"\b(?:in|of|during|for|from|within|throughout)\b", re.IGNORECASE)
-
-
 _OTHER: Final = regex(
     r"\b(?:first|last|past|previous|prior|middle|mid|early|late|days?|weeks?|months?|decades?|ago"
     r"|year[- ](?:on|over)[- ]year)\b",
@@ -58,6 +56,7 @@ def epoch_spans(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _has_year(tree: exp.Query, period: Period) -> bool:
+    """Whether a constant has the year of the period; digits within seconds since 1970, ten or more, are none."""
     return any(str(period.year) in literal.name for literal in tree.find_all(exp.Literal) if len(literal.name) < 10)
 
 

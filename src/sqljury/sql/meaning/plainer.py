@@ -43,7 +43,7 @@ def plainer_column(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _plain(known: Held, tables: Collection[Table], asked: Asked) -> Held | None:
-    """The one column whose words are all said and are among the words of this one, of which no other word is said."""
+    """The one column of the table that is meant: the question says all its words, and no further word of this one."""
     own, said = {*words(known.column.name)}, {*words(asked.question.whole)}
     found = [
         Held(known.table, other)
@@ -54,12 +54,8 @@ def _plain(known: Held, tables: Collection[Table], asked: Asked) -> Held | None:
         return None
     plain, wanted, extra = found[0], {*words(found[0].column.name)}, _extra(known, found[0])
     others = [each for table in tables for each in table.columns if wanted <= {*words(each.name)}]
-    if (
-        len(others) > 2
-        or wanted <= _VAGUE
-        or extra & _VAGUE
-        or {known.column.name, plain.column.name} & keys_of(known.table)
-    ):
+    is_key = not keys_of(known.table).isdisjoint((known.column.name, plain.column.name))
+    if is_key or len(others) > 2 or wanted <= _VAGUE or extra & _VAGUE:
         return None
     if plain.is_text != known.is_text or any(likeness(word, one) >= MENTIONED for one in extra for word in said):
         return None
