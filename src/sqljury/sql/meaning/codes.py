@@ -75,7 +75,7 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
 def _qualify_keys(tree: exp.Select, known: Held, asked: Asked) -> None:
     """Name the table of a column by which the query sorts or groups: its name is now that of the words, too."""
     tables = tables_of(tree, asked.schema)
-    aliases = [item.args["alias"].this if item.alias else item.this for item in from_items(tree)]
+    aliases = list(map(_called, from_items(tree)))
     of = [alias for alias in aliases if tables.get(alias.name.lower()) is known.table]
     for clause in ("order", "group"):
         for node in tree.args[clause].find_all(exp.Column) if tree.args.get(clause) and len(of) == 1 else ():
@@ -125,12 +125,17 @@ def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
         if len(found) == 1 and asked.data.spellings(known.table, known.column.name, other.name) == ():
             alias, name, code = found[0]
             item = next(item for item in from_items(select) if item.alias_or_name.lower() == alias)
-            called = item.args["alias"].this if item.alias else item.this
-            of = called.copy() if column.table else None
+            of = _called(item).copy() if column.table else None
             column.replace(exp.column(identifier(name, asked.dialect), table=of))
             other.replace(constant(code))
             changed = True
     return changed
+
+
+def _called(item: exp.Expr) -> exp.Identifier:
+    """The name by which columns of a table in FROM are qualified."""
+    called: exp.Identifier = item.args["alias"].this if item.alias else item.this
+    return called
 
 
 def _by_text(meanings: Mapping[str | int, str]) -> dict[str, str | int]:

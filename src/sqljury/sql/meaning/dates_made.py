@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from sqljury.language.times import MONTHS
 from sqljury.patterns import regex
 from sqljury.sql.parse import exp
 
-MONTHS: Final = "janfebmaraprmayjunjulaugsepoctnovdec"
+SHORT_MONTHS: Final = "".join(month[:3] for month in MONTHS[1:])
 """The first three letters of the months, one after another."""
 _PARTS: Final = regex(r"YYYY|YY|Mon|HH|MI|SS|MM?|DD?")
 _NAMES: Final[dict[str, dict[str, str]]] = {
@@ -88,7 +89,9 @@ def _texts(column: exp.Expr, form: str) -> list[exp.Expr]:
         year = _joined([exp.Paren(this=century), year])
     if "Mon" in form:
         name = _call("LOWER", _part(column, form.index("Mon") + 1, 3))
-        place = exp.Paren(this=exp.Add(this=_call("INSTR", exp.Literal.string(MONTHS), name), expression=_number(2)))
+        place = exp.Paren(
+            this=exp.Add(this=_call("INSTR", exp.Literal.string(SHORT_MONTHS), name), expression=_number(2))
+        )
         month = _two_digits(exp.Div(this=place, expression=_number(3)))
     else:
         month = _part(column, form.index("MM") + 1, 2)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_days, text_of
-from sqljury.sql.meaning.dates_made import MONTHS, day_and_time, of_text
+from sqljury.sql.meaning.dates_made import SHORT_MONTHS, day_and_time, of_text
 from sqljury.sql.meaning.dayspans import Days, Form, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE
@@ -49,8 +49,13 @@ def day_texts(tree: exp.Query, asked: Asked) -> Change | None:
     if not replaced:
         return None
     # Whether a range in the column's own form is a part of what the question names can only be told of dates.
-    of_ranges = any(isinstance(old, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) for old, _ in replaced)
+    of_ranges = any(_is_by_order(old) for old, _ in replaced)
     return Change("the column holds days as texts in another form", may_empty=True, may_equal=of_ranges)
+
+
+def _is_by_order(node: exp.Expr) -> bool:
+    """Whether a comparison asks what is before or after."""
+    return isinstance(node, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE)
 
 
 def _is_seen(extreme: exp.Expr, tree: exp.Query) -> bool:
@@ -111,7 +116,7 @@ def _made(
         return None
     node, sorts = within_cast(column), bool(_SORTING.fullmatch(form))
     if node.parent is not None and is_comparison(node.parent):
-        own = isinstance(node.parent, exp.Between | exp.GT | exp.GTE | exp.LT | exp.LTE) and not sorts
+        own = _is_by_order(node.parent) and not sorts
         days = partial(_covered, form=form) if own else _whole_day if sorts else covered
         compared = with_days(node, node.parent, Form(day, exp.Literal.string, days, since))
         if compared is not None:
@@ -172,7 +177,7 @@ def _covered(node: exp.Expr, form: str) -> Days | None:
     if match is None:
         return covered(node)
     parts = match.groupdict()
-    month = int(parts["m"]) if "m" in parts else MONTHS.find(parts["n"].lower()) // 3 + 1
+    month = int(parts["m"]) if "m" in parts else SHORT_MONTHS.find(parts["n"].lower()) // 3 + 1
     year = parts["y"] if len(parts["y"]) > 2 else f"{20 if parts['y'] < '70' else 19}{parts['y']}"
     written = f"{year}-{month:02}-{int(parts['d']):02}"
     return Days(written, written) if 1 <= month <= 12 and 1 <= int(parts["d"]) <= 31 else None

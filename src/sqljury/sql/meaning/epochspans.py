@@ -49,8 +49,8 @@ def epoch_spans(tree: exp.Query, asked: Asked) -> Change | None:
     by_column: dict[str, list[_Bound]] = {}
     for bound in bounds:
         by_column.setdefault(bound.column.sql().lower(), []).append(bound)
-    of_times = [each for each in by_column.values() if _factor(each[0], asked)]
-    if len(of_times) != 1 or _has_year(tree, period) or not _bounded(of_times[0], period, asked):
+    of_times = [(each, factor) for each in by_column.values() if (factor := _factor(each[0], asked))]
+    if len(of_times) != 1 or _has_year(tree, period) or not _bounded(*of_times[0], period):
         return None
     return Change("the question names a time, and the numbers of seconds since 1970 are another one", may_empty=True)
 
@@ -84,11 +84,10 @@ def _bound(condition: exp.Expr) -> _Bound | None:
     return _Bound(condition, column, at_least, below)
 
 
-def _bounded(bounds: list[_Bound], period: Period, asked: Asked) -> bool:
-    """Replace the two bounds of a column by those of the period."""
+def _bounded(bounds: list[_Bound], factor: int, period: Period) -> bool:
+    """Replace the two bounds of a column by those of the period; ``factor`` of its units are a second."""
     if sum(one.at_least for one in bounds) != 1 or sum(one.below for one in bounds) != 1:
         return False
-    factor = _factor(bounds[0], asked)
     numbers = [int(literal.name) for one in bounds for literal in one.condition.find_all(exp.Literal)]
     if all(number % (_DAY * factor) in (0, _DAY * factor - 1) for number in numbers):
         return False

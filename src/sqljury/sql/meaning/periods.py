@@ -22,6 +22,7 @@ from sqljury.sql.meaning.base import (
     is_met,
     single_select,
 )
+from sqljury.sql.meaning.dates_made import source
 from sqljury.sql.meaning.years import SINCE, span_condition
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, is_date, sources_of
@@ -115,9 +116,10 @@ def unsaid_days(tree: exp.Query, asked: Asked) -> Change | None:
     if len(said) != 1 or len(_YEAR.findall(question)) != 1 or _FINER.search(question):
         return None
     within = [
-        comparison
-        for comparison in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)
-        if (day_of(comparison.expression) or "").startswith(said[0]) and _is_of_days(comparison.this, asked)
+        node
+        for node in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)
+        if (day_of(node.expression) or "").startswith(said[0])
+        and (_holds_days(node.this, asked) or source(node.this) is not None)
     ]
     if len(within) != 1:
         return None
@@ -128,15 +130,6 @@ def unsaid_days(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     comparison.expression.replace(as_day(comparison.expression, date.fromisoformat(meant)))
     return Change("the question names a year, and the query has a day within it", may_empty=True)
-
-
-def _is_of_days(node: exp.Expr, asked: Asked) -> bool:
-    """Whether an expression is a column of days, or a date that another rule made of one."""
-    columns = list(node.find_all(exp.Column))
-    known = held(columns[0], asked.schema) if columns else None
-    if known is None or len({column.sql() for column in columns}) > 1:
-        return False
-    return _holds_days(node, asked) or bool(asked.data.day_form(known.table, known.column.name))
 
 
 def _ends(period: Period) -> tuple[str, str]:

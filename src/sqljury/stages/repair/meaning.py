@@ -162,8 +162,13 @@ class Content:
     def day_form(self, table: Table, column: str) -> str:
         """The form in which the column's texts are days, if it is one and not YYYY-MM-DD.
 
-        Days and months have two digits if all texts are of one length and one of them has a leading zero.
+        It is found once for a question: several rules ask for it, for each candidate.
         """
+        key = ("day form", table.schema, table.name, column)
+        return self._context.once.get(key, lambda: self._form(table, column))
+
+    def _form(self, table: Table, column: str) -> str:
+        """Days and months have two digits if all texts are of one length and one of them has a leading zero."""
         texts = tuple(self._read(table, column))
         meaning = meanings(table, Result(columns=(column,), rows=tuple((text,) for text in texts))).get(column)
         if meaning is None or meaning.kind != "date" or meaning.stored != "text" or len(meaning.forms) != 1:
