@@ -3,8 +3,8 @@
     tar -xJf benchmarks/everyday.tar.xz -C runs
     python benchmarks/everyday.py runs/everyday --limit 10 --seed 5 --out runs/everyday_data
 
-Of each database --limit questions are drawn. The folder has ``dev.json``, a ``tables.json`` of names alone, and a link
-to the databases.
+Of each database --limit questions are drawn, none that a folder of --without (repeatable) has. The folder has
+``dev.json``, a ``tables.json`` of names alone, and a link to the databases.
 """
 
 from __future__ import annotations
@@ -22,12 +22,19 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--limit", type=int, default=10)
     parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--without", type=Path, action="append", default=[])
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    drawn_before = {
+        (one["db_id"], one["question"])
+        for folder in options.without
+        for one in json.loads((folder / "dev.json").read_text(encoding="utf-8"))
+    }
     asked: dict[str, list[dict[str, str]]] = defaultdict(list)
     for line in (options.data / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        asked[record["db_id"]].append(record)
+        if (record["db_id"], record["question"]) not in drawn_before:
+            asked[record["db_id"]].append(record)
     drawing = random.Random(options.seed)
     drawn = [one for name in sorted(asked) for one in drawing.sample(asked[name], options.limit)]
     questions = [{"db_id": one["db_id"], "question": one["question"], "query": one["sql"]} for one in drawn]

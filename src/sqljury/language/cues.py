@@ -315,10 +315,12 @@ def extreme(question: str) -> bool:
 
 
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
+_NEVER: Final = r"(?:nobody|no[ -]one|(?:(?:who|that|which) )?(?:(?:were|was|have|has|had|been) )?never)"
 _UNMATCHED: Final = regex(
     r"\b(?:(?:includ(?:e|es|ing)|even|counting|also (?:show|list|count|give)) "
     rf"|also (?=(?:[\w']+ ){{1,2}}(?:who|that|which)))(?:[\w']+ ){{0,4}}?{_NOTHING}\b"
     r"(?P<lacked>(?: [\w'-]+){0,4})"
+    rf"|\b(?:includ(?:e|es|ing)|even) (?:[\w']+ ){{1,3}}?{_NEVER}\b"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
     r"(?P<none>(?: [\w'-]+){0,4})"
     r"|\b(?:with|as|and|show(?:ing)?|give|say|put|or) (?:a )?(?:0|zero|nought) (?:for|if|where|when|in case)\b",

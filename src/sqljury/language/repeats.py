@@ -29,7 +29,8 @@ _SHOULD: Final = regex(
     re.IGNORECASE,
 )
 _DUPLICATES: Final = regex(
-    rf"\b(?:no|without(?: any)?|remove(?: any| all| the)?|leave out(?: any| all| the)?) duplicates?{_STOPS}",
+    rf"\b(?:no|without(?: any)?|remove(?: any| all| the)?|leave out(?: any| all| the)?)"
+    rf" (?:duplicates?|repeats|repetitions?){_STOPS}",
     re.IGNORECASE,
 )
 

@@ -35,6 +35,8 @@ FEWER: Final = 450
 """Tokens of a schema of the few tables that earlier queries read, about."""
 COMPLAINT: Final = 80
 """What reading takes that a query failed and why, in tokens written in the same time."""
+SLOWER: Final = 2.0
+"""A call may take so many times as long as the longest one before it."""
 _SELF_MADE: Final = "synthetic"
 
 
@@ -94,8 +96,13 @@ def tokens_left(context: Context, share: float = 1.0) -> float:
 
     The question's time is the recipe's, or what the caller allows if that is less.
     """
+    return seconds_left(context, share) * rate(context) if context.recipe.budget.seconds else inf
+
+
+def seconds_left(context: Context, share: float = 1.0) -> float:
+    """What is left of a ``share`` of the question's time, in seconds; the whole time is the recipe's or the caller's."""
     seconds = min(context.recipe.budget.seconds, context.budget.allowance.seconds)
-    return max(0.0, seconds * share - context.budget.total().seconds) * rate(context) if seconds else inf
+    return max(0.0, seconds * share - context.budget.total().seconds)
 
 
 def repairable(candidate: Candidate, context: Context) -> bool:
@@ -125,7 +132,19 @@ def _in_time(part: GeneratePart, written: Sequence[Candidate], context: Context)
         return part
     query = fmean(candidate.tokens or QUERY for candidate in written)
     samples = min(part.samples, int(max(0.0, tokens_left(context) - _reading(part, context)) / query))
+    if not samples and not any(candidate.result.ok for candidate in written) and _may_call(context):
+        samples = 1  # a query that runs, late, is better than none
     return replace(part, samples=samples) if samples else None
+
+
+def _may_call(context: Context) -> bool:
+    """Whether a call may take ``SLOWER`` times as long as the longest of this question did and still end in time.
+
+    A short first call that waited for those of other questions makes the model look slower than it is.
+    """
+    calls = [cost for step, cost in context.budget.steps if step[:1].isdigit()]
+    longest = max((cost.seconds / max(cost.calls, 1) for cost in calls), default=0.0)
+    return seconds_left(context) >= SLOWER * longest
 
 
 def _reading(part: GeneratePart, context: Context) -> float:

@@ -13,6 +13,7 @@ from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.bestrows import named_best
 from sqljury.sql.meaning.booleans import booleans
+from sqljury.sql.meaning.bothof import both_of
 from sqljury.sql.meaning.bounds import limit_included
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained, in_words
@@ -50,6 +51,7 @@ from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs, only_named
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.median import median
+from sqljury.sql.meaning.members import members_by_key
 from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys, names_of_persons
@@ -97,6 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
     day_texts,
     years,
     conditions_of_rows,
+    both_of,
     part_of_named_year,
     whole_year_in_parts,
     whole_named_year,
@@ -113,6 +116,7 @@ RULES: Final[tuple[Rule, ...]] = (
     happened,
     booleans,
     along_keys,
+    members_by_key,
     tied,
     looked_up_in_itself,
     flag_of_itself,

@@ -5,26 +5,31 @@ Small models leave DISTINCT out of "which customers bought tea? Each customer on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from sqljury.language.repeats import each_once, no_duplicates
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held, repeats, single_select
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import TITLES, Asked, Change, held, repeats
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner
 from sqljury.sql.terms import meant
 
+_HEAD: Final = regex(r"\b(?:of|from|in|for|at|by|who|that|which|where|whose)\b|[,;:]", re.IGNORECASE)
+"""Where the words end that say what is to be shown."""
 _CLAUSES: Final = ("distinct", "group", "having", "limit", "offset", "with_", "qualify", "windows")
 
 
 def once(tree: exp.Query, asked: Asked) -> Change | None:
     """Add DISTINCT where the question wants each row, or each of the values shown, only once.
 
-    For "each name once" the query must show a column with that word in its name; otherwise rows of the result must be
-    equal in the keys of the tables shown too, since two persons may have the same name.
+    For "each title once", or "titles of books, each once", the query must show a column with that word in its name;
+    otherwise rows of the result must be equal in the keys of the tables shown too, since two persons may have the same
+    name.
     """
-    select, question = single_select(tree), asked.question.text
+    select, question = tree if isinstance(tree, exp.Select) else None, asked.question.text
     things, literally = each_once(question), no_duplicates(question)
     if select is None or (things is None and not literally) or not _is_plain(select):
         return None
@@ -32,7 +37,10 @@ def once(tree: exp.Query, asked: Asked) -> Change | None:
     order: Sequence[exp.Expr] = select.args["order"].expressions if select.args.get("order") else ()
     if any(meant(key.this, select) not in shown for key in order):  # no engine but SQLite sorts by what is not shown
         return None
-    named = set(things or ()) & {word for node in shown for word in _words(node, asked)}
+    of_columns = {word for node in shown for word in _words(node, asked)}
+    named = set(things or ()) & of_columns
+    if things == () and len(shown) == 1:  # "titles of books, each once"
+        named = set(words(_HEAD.split(question, maxsplit=1)[0])) & of_columns - set(TITLES[:1])
     if not literally and not named and not _repeats_keys(select, asked):
         return None
     select.distinct(copy=False)
@@ -41,7 +49,9 @@ def once(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _is_plain(select: exp.Select) -> bool:
     """Whether a query shows columns and expressions of single rows, all of them."""
-    if any(select.args.get(part) for part in _CLAUSES) or select.find(exp.AggFunc, exp.Window) is not None:
+    if any(select.args.get(part) for part in _CLAUSES):
+        return False
+    if any(item.find(exp.AggFunc, exp.Window) is not None for item in select.selects):
         return False
     return bool(select.selects) and not select.is_star
 

@@ -38,7 +38,7 @@ def along_keys(tree: exp.Query, asked: Asked) -> Change | None:
     Where the key of one leads to another table, which has all columns that the query reads, that table is joined.
     """
     changed = False
-    related = _Related(asked)
+    related = Related(asked)
     for sources in read_sources(tree, asked.schema):
         for join, left, right in _joins(sources):
             if not related(left, right):
@@ -125,19 +125,19 @@ def _likeliest(routes: Sequence[Route], written: Set[str]) -> Route | None:
     return None if len(routes) > 1 and score(routes[1]) == score(routes[0]) else routes[0]
 
 
-class _Related:
+class Related:
     """Whether two columns may well be joined."""
 
     def __init__(self, asked: Asked) -> None:
         self._data, self._tables, self._dialect = asked.data, asked.schema.tables, asked.dialect
 
     def __call__(self, left: Held, right: Held) -> bool:
-        if self._by_keys(left, right):
+        if self.by_keys(left, right):
             return True
         elsewhere = _leads_by_name(left, right.table) or _leads_by_name(right, left.table)
         return (not elsewhere and _by_name(left, right)) or self._by_values(left, right)
 
-    def _by_keys(self, left: Held, right: Held) -> bool:
+    def by_keys(self, left: Held, right: Held) -> bool:
         """A key leads from one to the other, or from both to the same column."""
         here, there = _place(left.table, left.column.name), _place(right.table, right.column.name)
         ours, theirs = self._reached(here), self._reached(there)
@@ -191,7 +191,7 @@ class _Related:
             return True
         if not both or self._surely_refers(left) or self._surely_refers(right):
             return False
-        refers, keys = self._refers(left) or self._refers(right), [_is_key(left), _is_key(right)]
+        refers, keys = self._refers(left) or self._refers(right), [is_row_key(left), is_row_key(right)]
         if all(keys):
             return not (self._declared or refers)
         return not (refers or any(keys)) or self._contains(left, right) or self._contains(right, left)
@@ -221,7 +221,8 @@ def _place(table: Table, column: str) -> Place:
     return table.name.lower(), column.lower()
 
 
-def _is_key(one: Held) -> bool:
+def is_row_key(one: Held) -> bool:
+    """Whether a column is the primary key of its table."""
     return one.table.primary_key == (one.column.name,)
 
 

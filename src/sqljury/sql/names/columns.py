@@ -67,6 +67,8 @@ class Binder:
             self._present.paired(column, list(self._tables)),
             lambda: self._present.whole_name(column, list(self._tables)) if len(self._tables) == 1 else [],
             lambda: self._present.own_key(column, list(self._tables)),
+            lambda: self._present.member(column, list(self._tables)),
+            lambda: self._joined.in_role(column, list(self._tables)),
             lambda: [
                 *self._present.own_day(column, list(self._tables)),
                 *self._present.own_code(column, list(self._tables)),
@@ -120,6 +122,8 @@ class Binder:
             lambda: [] if in_join else self._present.paired(column, [alias]),
             lambda: self._joined.reroutes(column),
             lambda: self._present.own_key(column, [alias]),
+            lambda: self._present.member(column, [alias]),
+            lambda: self._joined.in_role(column, [alias]),
             lambda: [*self._present.own_day(column, [alias]), *self._joined.having(column)],
             lambda: self._near(column, [alias]),
             lambda: self._present.some_day(column, [alias]),

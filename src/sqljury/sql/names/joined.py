@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from typing import Final
 
+from sqljury.language.alike import pieces
 from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.names.from_clause import FromClause
-from sqljury.sql.names.near import GLUED, after_table
+from sqljury.sql.names.near import GLUED, KEY_WORDS, after_table, person_names
+from sqljury.sql.names.present import place_of, put_names
 from sqljury.sql.names.readings import PLAUSIBLE, Option, Reading
-from sqljury.sql.names.routes import Route, end, score
+from sqljury.sql.names.routes import Route, Step, end, score
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, has_column, other_side
 from sqljury.types import Table
@@ -20,6 +22,7 @@ _QUALIFIED: Final = 1.3
 _MENTIONED: Final = 1.5
 _OTHER_NAME: Final = 0.8
 """For a table whose name does not begin with the alias that was never defined."""
+_WHOLE_NAMES: Final = (("name",), ("full", "name"))
 _MANY: Final = 0.7
 """A column of a row is seldom that of several other rows, where a key also leads to a single one."""
 _REPEATED: Final = 0.7
@@ -70,6 +73,25 @@ class JoinedTables:
             )
             for route in routes
             if self._may_join(column, route)
+        ]
+
+    def in_role(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """A column of the row that a key leads to, where the name begins with its role: ``manager_name``.
+
+        The key is called ``manager_id`` or ``manager_employee_id`` and may lead to the same table.
+        """
+        may_join = (not self._from.outer() or self._from.only_left()) and self._from.star_is_kept()
+        if not may_join or column.find_ancestor(exp.Join, exp.Select) is not self._select:
+            return []
+        found = [
+            (alias, step, names)
+            for alias in aliases
+            for step in self._reading.routes.keys_of(self._tables[alias])
+            if len(names := _in_role(column.name, step)) == 1 or (names and place_of(column) is not None)
+        ]
+        return [
+            Option(step.score, "column of a role", partial(self._bring_role, column, alias, step, names))
+            for alias, step, names in found
         ]
 
     def tied(self, column: exp.Column, named: Table) -> list[Option]:
@@ -138,6 +160,37 @@ class JoinedTables:
         alias = self._from.join(route)
         self._sources.assign(column, alias, name)
 
+    def _bring_role(self, column: exp.Column, alias: str, step: Step, names: Sequence[str]) -> None:
+        """Take the column, or both names of a person, from the row that the key leads to, joined unless it is there."""
+        there = next(
+            (
+                other
+                for other, table in self._tables.items()
+                if table is step.table and self._is_joined(alias, step, other)
+            ),
+            None,
+        )
+        self._from.keep_star()
+        brought = there or self._from.add(step.table, on=(alias, step))
+        if len(names) == 1:
+            self._sources.assign(column, brought, names[0])
+        else:
+            put_names(column, [self._sources.column(brought, name) for name in names])
+
+    def _is_joined(self, alias: str, step: Step, other: str) -> bool:
+        """Whether the query equates the columns of a key of one of its tables and another one."""
+        wanted = {(alias.lower(), step.here[0].lower()), (other.lower(), step.there[0].lower())}
+        equations = self._select.find_all(exp.EQ)
+        return any(
+            {
+                (side.table.lower(), side.name.lower())
+                for side in (each.this, each.expression)
+                if isinstance(side, exp.Column)
+            }
+            == wanted
+            for each in equations
+        )
+
     def _may_join(self, column: exp.Column, route: Route) -> bool:
         if self._from.outer() and not self._from.only_left():
             return False
@@ -196,6 +249,23 @@ class JoinedTables:
         """Columns that the query mentions, other than to filter by a constant."""
         free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and other_side(c) is None)]
         return {column.name.lower() for column in free}
+
+
+def _in_role(name: str, step: Step) -> tuple[str, ...]:
+    """The column of the table that a key leads to, or those of a person's name, by a name that begins with the role."""
+    [here] = step.here
+    role, ours = pieces(here), pieces(name)
+    role = role[:-1] if role[-1:] and role[-1] in KEY_WORDS else role
+    table = pieces(step.table.name)
+    roles = {role, role[: -len(table)] if table and role[-len(table) :] == table else role} - {()}
+    for each in roles:
+        rest = ours[len(each) :] if ours[: len(each)] == each else ()
+        same = [column.name for column in step.table.columns if rest and pieces(column.name) == rest]
+        if len(same) == 1 and same[0].lower() != step.there[0].lower():
+            return (same[0],)
+        if rest in _WHOLE_NAMES and not same and (both := person_names(step.table)) is not None:
+            return both
+    return ()
 
 
 def _kind(route: Route) -> str:

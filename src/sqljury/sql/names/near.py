@@ -30,7 +30,8 @@ _COSINE: Final = 0.28
 _MARGIN: Final = 0.15
 _WORD: Final = 0.7
 _ASKED: Final = 0.1
-_KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
+KEY_WORDS: Final = frozenset(("id", "code", "key", "number", "no"))
+"""Last words of columns that refer to a row."""
 _UNSPECIFIC: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
 _NAMING: Final = frozenset(("code", "cd", "name", "nm", "iso", "desc"))
 """Last words of columns that name or encode what the words before them say."""
@@ -117,7 +118,7 @@ def after_table(name: str, called: str, table: Table) -> str | None:
     for whole in (theirs, theirs[1:]):
         ending = ours[len(whole) :] if whole and ours[: len(whole)] == whole else ()
         # ``product_id`` is not the ``id`` of ``order_product``
-        if ending and (whole == theirs or not _KEYS.issuperset(ending)):
+        if ending and (whole == theirs or not KEY_WORDS.issuperset(ending)):
             same = [column.name for column in table.columns if pieces(column.name) == ending]
             return same[0] if len(same) == 1 else None
     return None
@@ -159,7 +160,7 @@ def _near(name: str, column: str, table: Table) -> Near | None:
 def _referring(name: str, table: Table) -> list[str]:
     """The columns with which the table refers to the one that ``name`` is the key of: ``university_id``."""
     ours = pieces(name)
-    if len(ours) < 2 or ours[-1] not in _KEYS:
+    if len(ours) < 2 or ours[-1] not in KEY_WORDS:
         return []
     keys = [key for key in table.foreign_keys if pieces(key.ref_table)[-len(ours) + 1 :] == ours[:-1]]
     columns = {key.columns[0] for key in keys if len(key.columns) == 1}

@@ -17,8 +17,9 @@ from sqljury.sql.names.near import (
     person_names,
 )
 from sqljury.sql.names.readings import READINGS, Option, Reading
+from sqljury.sql.names.routes import Step
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, compared, has_column, is_date, tables_of
+from sqljury.sql.resolve import Sources, compared, has_column, identifier, is_date, owner, tables_of
 
 # Scores of options; benchmarks/bind.py counts the right and wrong repairs of each kind.
 _ELSEWHERE: Final = 0.8
@@ -60,6 +61,35 @@ class PresentColumns:
             for step in self._reading.routes.between(self._tables[alias], table, other.name)
         ]
 
+    def member(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The key that leads to the table of what a subquery is compared with: ``id IN (SELECT buyer FROM sale)``.
+
+        Where that key leads to another column, the query around compares that one.
+        """
+        select = column.parent
+        subquery = select.parent if isinstance(select, exp.Select) and select.selects == [column] else None
+        compared_in = subquery.parent if isinstance(subquery, exp.Subquery) else None
+        outer = compared_in.this if isinstance(compared_in, exp.In | exp.EQ) else None
+        owned = owner(outer, self._schema) if isinstance(outer, exp.Column) else None
+        if owned is None or not isinstance(outer, exp.Column):
+            return []
+        found = [
+            (alias, step)
+            for alias in aliases
+            if self._tables[alias] is not owned[1]
+            for step in self._reading.routes.keys_of(self._tables[alias])
+            if step.table is owned[1]
+        ]
+        same = [(alias, step) for alias, step in found if step.there[0].lower() == outer.name.lower()]
+        return [
+            Option(step.score, "column of a key", partial(self._compare, outer, column, alias, step))
+            for alias, step in same or found
+        ]
+
+    def _compare(self, outer: exp.Column, column: exp.Column, alias: str, step: Step) -> None:
+        outer.set("this", identifier(step.there[0], self._schema.dialect))
+        self._sources.assign(column, alias, step.here[0])
+
     def own_key(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The key of a table of the query, called after the table as other tables call it: ``id`` for ``order_id``."""
         return [
@@ -74,10 +104,10 @@ class PresentColumns:
         options = []
         for alias in aliases:
             names = person_names(self._tables[alias])
-            if names is None or not is_whole_name(column.name, self._tables[alias]) or _place(column) is None:
+            if names is None or not is_whole_name(column.name, self._tables[alias]) or place_of(column) is None:
                 continue
             both = [self._sources.column(alias, name) for name in names]
-            options.append(Option(_BOTH_NAMES, "names of a person", partial(_put, column, both)))
+            options.append(Option(_BOTH_NAMES, "names of a person", partial(put_names, column, both)))
         return options
 
     def some_day(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
@@ -149,7 +179,7 @@ class PresentColumns:
         ]
 
 
-def _place(column: exp.Column) -> exp.Expr | None:
+def place_of(column: exp.Column) -> exp.Expr | None:
     """The output, key of a group or key of an order that a column is; None where it is a part of something else."""
     node: exp.Expr = column
     while isinstance(node.parent, exp.Alias | exp.Ordered):
@@ -158,9 +188,9 @@ def _place(column: exp.Column) -> exp.Expr | None:
     return node if listed and node.arg_key == "expressions" else None
 
 
-def _put(column: exp.Column, both: Sequence[exp.Column]) -> None:
+def put_names(column: exp.Column, both: Sequence[exp.Column]) -> None:
     """Put two columns in the place of one; an order is by the last name first."""
-    place = _place(column)
+    place = place_of(column)
     if place is None or place.parent is None:
         return
     if isinstance(place, exp.Ordered):

@@ -100,6 +100,10 @@ class Routes:
         steps = self._steps(table, guess=True)
         return [step for step in steps if step.table is other and [n.lower() for n in step.there] == [column.lower()]]
 
+    def keys_of(self, table: Table) -> list[Step]:
+        """The keys of one column that a table has."""
+        return [step for step in self._steps(table, guess=False) if len(step.here) == 1 and not step.many]
+
     def to(self, tables: Mapping[str, Table], wanted: Callable[[Table], bool], *, guess: bool = False) -> list[Route]:
         """Routes from the ``tables`` of a query, by alias, to tables that it lacks and that are ``wanted``, best first.
 
