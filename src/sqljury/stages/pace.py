@@ -100,7 +100,7 @@ def tokens_left(context: Context, share: float = 1.0) -> float:
 
 
 def seconds_left(context: Context, share: float = 1.0) -> float:
-    """What is left of a ``share`` of the question's time, in seconds; the whole time is the recipe's or the caller's."""
+    """What is left of a ``share`` of the question's time, which is the recipe's or what the caller allows."""
     seconds = min(context.recipe.budget.seconds, context.budget.allowance.seconds)
     return max(0.0, seconds * share - context.budget.total().seconds)
 

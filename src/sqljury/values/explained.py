@@ -29,7 +29,10 @@ LEAST_GROUPS: Final = 2
 LEAST_CODES: Final = 2
 """The fewest different codes of a column: a single one may be in a group by chance, unless both have one name."""
 _CALLED: Final = frozenset(
-    words("code cd cod lookup lkp lu domain reference ref enum list value val param parameter option dictionary dict")
+    words(
+        "code cd cod lookup lkp lu domain reference ref enum list value val param parameter option dictionary dict"
+        " label lbl choice meaning"
+    )
 )
 """Words in the names of tables of codes. A table with a key of one column needs such a name to count as one."""
 _KINDS: Final = frozenset(
@@ -100,18 +103,24 @@ def _read(db: Database, table: Table) -> CodeTable | None:
     if len(table.row_key) == 1 and not _CALLED & set(words(table.name)):
         return None
     read = sample_rows(db, table, MOST_ROWS + 1)
-    return code_table(table.name, read) if read.ok and len(read.rows) <= MOST_ROWS else None
+    own = table.row_key if len(table.row_key) == 1 else ()
+    return code_table(table.name, read, own) if read.ok and len(read.rows) <= MOST_ROWS else None
 
 
-def code_table(name: str, read: Result) -> CodeTable | None:
+def code_table(name: str, read: Result, own: Collection[str] = ()) -> CodeTable | None:
     """The rows of a table as codes by group, if that is what they are.
 
     A group has several codes and each code of it one text, which is longer than the code. Codes are texts; whole
-    numbers where no column has texts that are codes, since tables of codes have numbers for their order too.
+    numbers where no column has texts that are codes, since tables of codes have numbers for their order too. The
+    table's ``own`` key has the numbers of its rows, and no codes.
     """
     cells = {column: [row[at] for row in read.rows] for at, column in enumerate(read.columns)}
     texts = {column: values for column, values in cells.items() if values and all(map(_is_code_text, values))}
-    numbers = {column: values for column, values in cells.items() if values and all(map(_is_number, values))}
+    numbers = {
+        column: values
+        for column, values in cells.items()
+        if values and column not in own and all(map(_is_number, values))
+    }
     return _likeliest(name, texts, texts) or _likeliest(name, texts, numbers)
 
 

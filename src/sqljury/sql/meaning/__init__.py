@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sqljury.sql.meaning.average import average
 from sqljury.sql.meaning.backwards import forward_durations
 from sqljury.sql.meaning.base import Asked, Change, Data
+from sqljury.sql.meaning.below import below_named
 from sqljury.sql.meaning.best import best_of_each
 from sqljury.sql.meaning.bestrows import named_best
 from sqljury.sql.meaning.booleans import booleans
@@ -26,6 +28,7 @@ from sqljury.sql.meaning.counted import (
     counted_once,
     summed_keys,
 )
+from sqljury.sql.meaning.currency import named_currency
 from sqljury.sql.meaning.daynumbers import day_numbers
 from sqljury.sql.meaning.daysums import summed_days
 from sqljury.sql.meaning.daytexts import day_texts
@@ -38,6 +41,7 @@ from sqljury.sql.meaning.epochspans import epoch_spans
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.fanout import sums_of_lists
 from sqljury.sql.meaning.fixed import fixed_measure, fixed_order
+from sqljury.sql.meaning.groupnames import name_of_group
 from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
 from sqljury.sql.meaning.happened import happened
 from sqljury.sql.meaning.having import conditions_of_rows
@@ -109,6 +113,7 @@ RULES: Final[tuple[Rule, ...]] = (
     said_day,
     unasked_days,
     included,
+    named_currency,
     current_rows,
     not_over,
     numbers_of_texts,
@@ -123,6 +128,7 @@ RULES: Final[tuple[Rule, ...]] = (
     joined_with_itself,
     superiors,
     compared_superiors,
+    below_named,
     stray_key,
     said_group,
     separately,
@@ -155,6 +161,7 @@ RULES: Final[tuple[Rule, ...]] = (
     main_units,
     larger_units,
     counted_inside,
+    name_of_group,
     names_for_keys,
     names_of_persons,
     in_words,
@@ -166,6 +173,7 @@ RULES: Final[tuple[Rule, ...]] = (
     extreme_of_each,
     counted_sets,
     extremes,
+    average,
     summed_keys,
     counted_not_summed,
     counted_groups,

@@ -14,15 +14,16 @@ from sqljury.sql.resolve import identifier, owner
 from sqljury.sql.terms import group_keys, meant, outside_queries
 
 _BOTH: Final = regex(
-    r"\b(?:both|as well as|and also|(?:as|and) (?:well|too)|all(?: of)? (?:two|three|four|these|those))\b", re.IGNORECASE
+    r"\b(?:both|as well as|and also|(?:as|and) (?:well|too)|all (?:of )?(?:two|three|four|these|those))\b",
+    re.IGNORECASE,
 )
 
 
 def both_of(tree: exp.Query, asked: Asked) -> Change | None:
     """Find what has a row for each constant where ``name = 'Desk' AND name = 'Lamp'`` wants one row to have both.
 
-    "Rooms with a desk and a lamp" are rooms of which several rows of another table tell. Where the query shows that table
-    alone, or an aggregate, and the question does not say "both", rows with either constant are meant.
+    "Rooms with a desk and a lamp" are rooms of which several rows of another table tell. Where the query shows that
+    table alone, or an aggregate, and the question does not say "both", rows with either constant are meant.
     """
     changed = False
     for select in list(tree.find_all(exp.Select)):
@@ -46,7 +47,11 @@ def _contradiction(select: exp.Select, asked: Asked) -> tuple[exp.Column, Sequen
     """The one column that WHERE equates with several constants, these conditions, and the alias of its table."""
     by_column: dict[str, list[exp.Expr]] = {}
     for condition in outer_conjuncts(select.args.get("where")):
-        if isinstance(condition, exp.EQ) and isinstance(condition.this, exp.Column) and _is_constant(condition.expression):
+        if (
+            isinstance(condition, exp.EQ)
+            and isinstance(condition.this, exp.Column)
+            and _is_constant(condition.expression)
+        ):
             by_column.setdefault(condition.this.sql().lower(), []).append(condition)
     several = [each for each in by_column.values() if len({condition.expression.sql() for condition in each}) > 1]
     if len(several) != 1:

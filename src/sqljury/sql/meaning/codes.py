@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from sqljury.language.alike import mentions
+from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
@@ -23,6 +25,12 @@ _IN_WORDS: Final = re.compile(
     r"|\bsp(?:elled|elt) out\b(?! (?:month|date|day|year|number))",
     re.IGNORECASE,
 )
+_LABELS: Final = re.compile(
+    r"\b(?:labels?|names?|descriptions?|meanings?|wordings?) (?:of|for) (?:the |its |their |each |every )?(\w+)"
+    r"|\b(\w+) (?:labels?|names?|descriptions?|meanings?|wordings?)\b",
+    re.IGNORECASE,
+)
+"""What labels are wanted of, before or after the word."""
 
 
 def explained(tree: exp.Query, asked: Asked) -> Change | None:
@@ -48,26 +56,29 @@ def explained(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def in_words(tree: exp.Query, asked: Asked) -> Change | None:
-    """Show what codes mean where the question wants them in words and the query shows codes.
+    """Show what codes mean where the question wants them in words, or their labels, and the query shows codes.
 
     The meanings stand in the query, as a CASE: unlike a join this can neither repeat nor lose rows, nor break groups.
     A code without a meaning is shown as it is. Not with DISTINCT, beside which other engines sort by outputs alone.
     """
-    if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not _IN_WORDS.search(asked.question.text):
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
         return None
-    changed = False
+    text, changed = asked.question.text, False
+    labelled = [match[1] or match[2] for match in _LABELS.finditer(text)]
     for term in tree.expressions:
         shown = term.unalias()
         known = held(shown, asked.schema)
-        meanings = asked.data.codes(known.table, known.column.name) if known is not None else {}
-        if known is not None and 0 < len(meanings) <= MOST_SHOWN:
+        if known is None or not (_IN_WORDS.search(text) or mentions(" ".join(labelled), words(known.column.name))):
+            continue
+        meanings = asked.data.codes(known.table, known.column.name)
+        if 0 < len(meanings) <= MOST_SHOWN:
             case = exp.Case(this=shown.copy())
             for code, text in meanings.items():
                 case = case.when(constant(code), exp.Literal.string(text), copy=False)
-            words = case.else_(shown.copy(), copy=False)
+            said = case.else_(shown.copy(), copy=False)
             name = identifier(known.column.name, asked.dialect)
             _qualify_keys(tree, known, asked)
-            shown.replace(words if term is not shown else exp.Alias(this=words, alias=name))
+            shown.replace(said if term is not shown else exp.Alias(this=said, alias=name))
             changed = True
     return Change("the question wants codes in words") if changed else None
 
@@ -198,6 +209,12 @@ def explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
 def _texts(table: Table, key: str) -> list[Column]:
     columns = [column for column in table.columns if column.name.lower() != key.lower()]
     return [column for column in columns if Held(table, column).is_text][:COLUMNS]
+
+
+def only_text(table: Table, key: str) -> str | None:
+    """The one column of texts that a small table has beside its key: ``descr`` of ``unit_state``."""
+    texts = _texts(table, key) if len(table.columns) <= COLUMNS else []
+    return texts[0].name if len(texts) == 1 else None
 
 
 def _select(table: Table, key: str, text: Column, spellings: list[str], dialect: str) -> exp.Select:

@@ -68,7 +68,7 @@ def with_days(node: exp.Expr, above: exp.Expr, form: Form) -> exp.Expr | None:
         low, high = form.covered(above.args["low"]), form.covered(above.args["high"])
         if above.this is not node or above.args.get("symmetric") or low is None or high is None:
             return None
-        return _between(Days(low.first, high.last), form)
+        return between(Days(low.first, high.last), form)
     if not isinstance(above, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
         return None
     turned = above.this is not node
@@ -92,7 +92,7 @@ def _beside(operator: str, days: Days, form: Form) -> exp.Expr:
         if days.first == days.last:
             kind = exp.EQ if operator == "eq" else exp.NEQ
             return kind(this=form.subject.copy(), expression=form.written(days.first))
-        return _between(days, form) if operator == "eq" else exp.Not(this=_between(days, form))
+        return between(days, form) if operator == "eq" else exp.Not(this=between(days, form))
     if operator == "gt" and form.since and days.first != days.last:
         operator = "gte"
     kinds = {"gt": (exp.GT, days.last), "gte": (exp.GTE, days.first), "lt": (exp.LT, days.first)}
@@ -100,7 +100,8 @@ def _beside(operator: str, days: Days, form: Form) -> exp.Expr:
     return kind_(this=form.subject.copy(), expression=form.written(bound))
 
 
-def _between(days: Days, form: Form) -> exp.Expr:
+def between(days: Days, form: Form) -> exp.Expr:
+    """The condition that a column is one of these days."""
     return exp.Between(this=form.subject.copy(), low=form.written(days.first), high=form.written(days.last))
 
 

@@ -6,10 +6,11 @@ import re
 from functools import partial
 from typing import Final, Literal
 
+from sqljury.language.times import named_period
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_days, text_of
 from sqljury.sql.meaning.dates_made import SHORT_MONTHS, day_and_time, of_text
-from sqljury.sql.meaning.dayspans import Days, Form, covered, is_comparison, with_days, within_cast
+from sqljury.sql.meaning.dayspans import Days, Form, between, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE
 from sqljury.sql.parse import exp
@@ -17,6 +18,7 @@ from sqljury.sql.parse import exp
 _ISO_PLACES: Final = frozenset(((1, 4), (1, 7), (6, 2)))
 """Start and length of the year, of year and month, and of the month in YYYY-MM-DD."""
 _SORTING: Final = regex(r"YYYY(\W?)MM\1DD.*")
+_NUMBER: Final = regex(r"\d+")
 _PART: Final = regex(r"YYYY|YY|Mon|MM?|DD?|.")
 _PATTERNS: Final = {
     "YYYY": r"(?P<y>\d{4})",
@@ -118,7 +120,8 @@ def _made(
     if node.parent is not None and is_comparison(node.parent):
         own = _is_by_order(node.parent) and not sorts
         days = partial(_covered, form=form) if own else _whole_day if sorts else covered
-        compared = with_days(node, node.parent, Form(day, exp.Literal.string, days, since))
+        written = Form(day, exp.Literal.string, days, since)
+        compared = with_days(node, node.parent, written) or _of_named_month(node, node.parent, written, asked)
         if compared is not None:
             return node.parent, compared
         beside = _beside(node, node.parent, form, asked, ordered=own)
@@ -132,6 +135,18 @@ def _made(
         return (column, text) if _places(above) in _ISO_PLACES and not form.startswith("YYYY") else None
     use = taken_as(column)
     return (column, day if use == "day" else moment) if use else None
+
+
+def _of_named_month(node: exp.Expr, compared: exp.Expr, form: Form, asked: Asked) -> exp.Expr | None:
+    """The days of the month that the question names, where a pattern has its numbers in a wrong place: '03.%.2024'."""
+    period = named_period(asked.question.whole)
+    text = text_of(compared.expression) if isinstance(compared, exp.Like) and compared.this is node else None
+    if period is None or not period.month or text is None:
+        return None
+    numbers = {int(number) for number in _NUMBER.findall(text)}
+    if numbers != {period.month, period.year}:
+        return None
+    return between(Days(period.first.isoformat(), period.last.isoformat()), form)
 
 
 def _beside(

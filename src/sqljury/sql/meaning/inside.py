@@ -20,7 +20,7 @@ from sqljury.sql.resolve import find_table, from_items, owner
 from sqljury.sql.terms import group_keys, ordinal, outside_queries, resolved
 from sqljury.types import Schema, Table
 
-_NAMES: Final = (*((title,) for title in TITLES), ("nm",))
+_NAMES: Final = tuple((word,) for word in (*TITLES, "nm", "description", "descr", "desc", "text", "txt"))
 _OUTER: Final = frozenset(("expressions", "from_", "where", "group", "order", "limit", "offset"))
 _INNER: Final = frozenset(("expressions", "from_", "where", "group", "having"))
 """Clauses that the two queries may have."""

@@ -56,19 +56,17 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def group_of_null(tree: exp.Query, asked: Asked) -> Change | None:
-    """Leave out the group of rows without a value where the first groups of an order are asked for.
+    """Leave out the group of rows without a value where the first groups of an order, or those of a size, are wanted.
 
-    "The most common reason" is none of the rows that have no reason. Only for one key, which is shown, in an order by
-    an aggregate, and not after an outer join, whose NULL is a row that lacks others.
+    "The most common reason" is none of the rows that have no reason, and they are no artist with at least eight lots.
+    Only for one key, which is shown, and not after an outer join, whose NULL is a row that lacks others. First groups
+    are those of an order by an aggregate.
     """
-    select = single_select(tree)
-    limit = select.args.get("limit") if select is not None else None
-    question = asked.question.whole
-    if select is None or limit is None or _LACKING.search(question) or not (extreme(question) or ranked(question)):
+    select, question = single_select(tree), asked.question.whole
+    if select is None or _LACKING.search(question) or not (_takes_first(select, question) or _takes_large(select)):
         return None
     keys, kinds = group_keys(select)
-    order = select.args.get("order")
-    if kinds or len(keys) != 1 or order is None or order.expressions[0].find(exp.AggFunc) is None:
+    if kinds or len(keys) != 1:
         return None
     key = meant(keys[0], select)
     shown = [at for at, item in enumerate(select.selects) if item.unalias() == key]
@@ -82,6 +80,21 @@ def group_of_null(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     select.where(known, copy=False)
     return Change(f"rows without {key.name} are none of the groups that are asked for")
+
+
+def _takes_first(select: exp.Select, question: str) -> bool:
+    """Whether a query takes the first groups of an order by an aggregate, and the question asks for an end."""
+    order = select.args.get("order") if select.args.get("limit") is not None else None
+    by_size = order is not None and order.expressions[0].find(exp.AggFunc) is not None
+    return by_size and bool(extreme(question) or ranked(question))
+
+
+def _takes_large(select: exp.Select) -> bool:
+    """Whether HAVING wants a number of rows, and at least so many."""
+    conditions = conjuncts(select.args.get("having"))
+    return bool(conditions) and all(
+        isinstance(each, exp.GT | exp.GTE) and isinstance(each.this, exp.Count) for each in conditions
+    )
 
 
 def _is_date(key: exp.Expr, asked: Asked) -> bool:

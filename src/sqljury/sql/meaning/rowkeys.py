@@ -8,7 +8,7 @@ from typing import Final
 
 from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held, is_explained, keys_of
-from sqljury.sql.meaning.codes import explaining
+from sqljury.sql.meaning.codes import explaining, only_text
 from sqljury.sql.meaning.letters import is_other_form
 from sqljury.sql.meaning.mentioned import is_negated, stems
 from sqljury.sql.meaning.named import title_of
@@ -78,7 +78,7 @@ def _named(
         is_said = constant.name in question or not _are_apart(own, question)
         return None if is_said else _other_row(texts, None, column, constant, tree, asked)
     for table, key in _led_to(known, asked):
-        title = title_of(table)
+        title = title_of(table) or only_text(table, key)
         if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
             continue
         names = _names(table, key, title, asked)
@@ -99,7 +99,7 @@ def _other_row(
     asked: Asked,
 ) -> tuple[str, str] | None:
     """The name that the question says and its key, where the query has neither; a ``table`` of named rows, or codes."""
-    said = _said(names, table, column, tree, asked)
+    said = _said(names, table, column, tree, asked, is_wrong=constant.name not in names)
     if said is None and constant.name not in names:
         said = _said_in_another_form(names, asked)
     if said is None or said == constant.name or _is_elsewhere(said, names[said], tree):
@@ -155,14 +155,15 @@ def _speaks_of(key: str, table: Table, column: str, asked: Asked) -> bool:
 
 
 def _said(
-    names: Mapping[str, str], table: Table | None, column: exp.Column, tree: exp.Query, asked: Asked
+    names: Mapping[str, str], table: Table | None, column: exp.Column, tree: exp.Query, asked: Asked, *, is_wrong: bool
 ) -> str | None:
     """The key of the one row whose name the question says; None where it says several or none, or negates it.
 
-    "New York" does not say York.
+    "New York" does not say York. Where the key of the query ``is_wrong``, words that nothing explains may be there.
     """
     question = asked.question.text
     places = {key: place for key, name in names.items() if (place := _place(name, question)) is not None}
+    places = {key: place for key, place in places.items() if not _is_of_column(place, tree)}
     whole = [key for key, place in places.items() if not any(_is_within(place, other) for other in places.values())]
     if len(whole) != 1:
         return None
@@ -171,8 +172,17 @@ def _said(
     if is_negated(_tokens(before), _tokens(after)):
         return None
     is_name = table is not None and _is_name(place, table)
-    as_value = _is_value(place[0], column, tree, asked) and is_explained(f"{before} {after}", tree, asked)
+    as_value = _is_value(place[0], column, tree, asked)
+    as_value = as_value and (is_wrong or is_explained(f"{before} {after}", tree, asked))
     return whole[0] if is_name or as_value else None
+
+
+def _is_of_column(place: re.Match[str], tree: exp.Query) -> bool:
+    """Whether words of the question are a part of the name of a column that the query has: "planned date"."""
+    said = words(place[0])
+    previous, following = map(words, _neighbours(place))
+    around = {(*said, *following), (*previous, *said)} - {said}
+    return any(names in around for names in (words(node.name) for node in tree.find_all(exp.Column)))
 
 
 def _is_value(name: str, column: exp.Column, tree: exp.Query, asked: Asked) -> bool:

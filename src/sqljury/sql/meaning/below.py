@@ -1,0 +1,111 @@
+"""Rows of a tree that are below a named one: "categories under Food", of a table whose key leads to its own rows."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.names.readings import table_node
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import from_items, identifier, owner
+from sqljury.types import ForeignKey, Table
+
+_BELOW: Final = (
+    r"\b(?:under|below|beneath|underneath) (?:the |our )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
+    r"|\b(?:children|sub-?\w+|descendants) of (?:the )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
+    r"|(?<!\w){name}[\"'”’]?(?:'s)? (?:children|sub-?(?:categor|group|unit|type|class|division|department|region)\w*)"
+)
+"""Before or after a name, what is below it."""
+
+
+class _Row(NamedTuple):
+    """A row that a query asks for by its name: the condition, the column, its alias and table, and the table's key."""
+
+    condition: exp.EQ
+    column: exp.Column
+    alias: str
+    table: Table
+    key: ForeignKey
+
+
+def below_named(tree: exp.Query, asked: Asked) -> Change | None:
+    """Ask for the rows whose key leads to the named one where the query asks for that one, or for the one above it.
+
+    ``WHERE name = 'Food'`` becomes ``WHERE parent_id = (SELECT id FROM category WHERE name = 'Food')``, and so does
+    ``WHERE id IN (SELECT parent_id FROM category WHERE name = 'Food')``. "Products under Food" may be of that category
+    itself: then they are looked for below it only if it has none.
+    """
+    rows = [row for node in tree.find_all(exp.EQ) if (row := _named(node, asked)) is not None]
+    if len(rows) != 1 or rows[0].condition.find_ancestor(exp.Not, exp.Or, exp.Case) is not None:
+        return None
+    [row] = rows
+    text = f"the question asks for what is below {row.condition.expression.name}"
+    select = row.condition.parent_select
+    if not isinstance(select, exp.Select) or sum(_is_of(item, row.table) for item in from_items(select)) != 1:
+        return None  # joined with another row of the table, one of both is above
+    ends = _ends(select, row, asked)
+    if ends is not None:
+        outer, inner = ends
+        if inner.name.lower() != row.key.columns[0].lower():
+            return None
+        outer.set("this", identifier(row.key.columns[0], asked.dialect))
+        inner.set("this", identifier(row.key.ref_columns[0], asked.dialect))
+        return Change(text, may_empty=True)
+    if _is_tied(tree, row) or not (_shows(select, row, asked) or _finds_nothing(tree, asked)):
+        return None
+    names = [identifier(name, asked.dialect) for name in (row.key.ref_columns[0], row.column.name)]
+    named = exp.EQ(this=exp.column(names[1]), expression=row.condition.expression.copy())
+    above = exp.select(exp.column(names[0])).from_(table_node(row.table, asked.dialect)).where(named)
+    qualifier = row.column.args.get("table")
+    key = exp.column(identifier(row.key.columns[0], asked.dialect), table=qualifier.copy() if qualifier else None)
+    row.condition.replace(exp.In(this=key, query=above.subquery()))
+    return Change(text, may_empty=True)
+
+
+def _named(node: exp.EQ, asked: Asked) -> _Row | None:
+    """The row that a condition names, if the question has words for "below" beside its name."""
+    column, text = node.this, node.expression
+    known = held(column, asked.schema)
+    if known is None or not isinstance(text, exp.Literal) or not text.is_string or not text.name.strip():
+        return None
+    keys = [key for key in known.table.foreign_keys if len(key.columns) == 1 and key.leads_to(known.table)]
+    name = re.escape(text.name.strip())
+    if len(keys) != 1 or not re.search(_BELOW.format(name=name), asked.question.text, re.IGNORECASE):
+        return None
+    owned = owner(column, asked.schema)
+    return _Row(node, column, owned[0], known.table, keys[0]) if owned is not None else None
+
+
+def _is_of(item: exp.Expr, table: Table) -> bool:
+    return isinstance(item, exp.Table) and item.name.lower() == table.name.lower()
+
+
+def _ends(select: exp.Select, row: _Row, asked: Asked) -> tuple[exp.Column, exp.Column] | None:
+    """What a subquery for the row is compared with and its output, if both are columns of the table."""
+    subquery = select.parent if isinstance(select.parent, exp.Subquery) else None
+    around = subquery.parent if subquery is not None else None
+    outer = around.this if isinstance(around, exp.In | exp.EQ) else None
+    inner = select.selects[0].unalias() if len(select.selects) == 1 else None
+    known = held(outer, asked.schema)
+    if known is None or known.table is not row.table or not isinstance(inner, exp.Column):
+        return None
+    return (outer, inner) if isinstance(outer, exp.Column) else None
+
+
+def _shows(select: exp.Select, row: _Row, asked: Asked) -> bool:
+    """Whether a query shows columns of the row's table, and of no other."""
+    owners = [owner(node, asked.schema) for item in select.selects for node in item.find_all(exp.Column)]
+    return bool(owners) and all(owned is not None and owned[0] == row.alias for owned in owners)
+
+
+def _finds_nothing(tree: exp.Query, asked: Asked) -> bool:
+    rows = asked.data.rows(tree.sql(dialect=asked.dialect))
+    return rows is not None and not any(any(row) for row in rows)
+
+
+def _is_tied(tree: exp.Query, row: _Row) -> bool:
+    """Whether the query has the key that leads upward already, or another row of the table."""
+    tables = [node for node in tree.find_all(exp.Table) if _is_of(node, row.table)]
+    keys = [node for node in tree.find_all(exp.Column) if node.name.lower() == row.key.columns[0].lower()]
+    return len(tables) > 1 or bool(keys)

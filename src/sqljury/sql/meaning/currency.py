@@ -1,0 +1,75 @@
+"""The currency that a question names, where the query takes amounts in all currencies."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import identifier, read_sources
+
+_NAMES: Final = {
+    "EUR": "euros?",
+    "USD": "(?:us |american )?dollars?",
+    "GBP": "(?:british )?pounds?(?: sterling)?|sterling",
+    "CHF": "(?:swiss )?francs?",
+    "JPY": "(?:japanese )?yen",
+    "SEK": "(?:swedish )?kron(?:a|or)",
+    "DKK": "(?:danish )?kroner",
+    "NOK": "(?:norwegian )?kroner",
+    "PLN": "(?:polish )?zlot(?:y|ys)",
+    "CZK": "(?:czech )?(?:crowns|koruna)",
+    "INR": "(?:indian )?rupees?",
+    "CNY": "(?:chinese )?(?:yuan|renminbi)",
+    "AUD": "australian dollars?",
+    "CAD": "canadian dollars?",
+    "NZD": "new zealand dollars?",
+}
+_MADE: Final = (
+    "charged|paid|billed|invoiced|priced|quoted|held|kept|sold|booked|settled|denominated|made|placed|given|pledged"
+    "|donated|issued|agreed|bought"
+)
+_CODE: Final = regex(r"[A-Z]{3}")
+
+
+def named_currency(tree: exp.Query, asked: Asked) -> Change | None:
+    """Add the condition on the currency for "orders paid in euros" and "euro invoices", if nothing of the query has it.
+
+    One table of the query has a column of codes of currencies, among them the one that the question names. "The total
+    in euros" may want the others converted.
+    """
+    said = [code for code, name in _NAMES.items() if _is_said(name, code, asked.question.text)]
+    select = tree if isinstance(tree, exp.Select) else None
+    if not said or select is None or any(literal.name.upper() in _NAMES for literal in tree.find_all(exp.Literal)):
+        return None
+    sources = next((each for each in read_sources(tree, asked.schema) if each.scope.expression is select), None)
+    found = []
+    for alias, table in sources.tables.items() if sources is not None else ():
+        for each in table.columns:
+            values = asked.data.values(table, each.name) if Held(table, each).is_text else ()
+            known = {value for value in values if isinstance(value, str)}
+            if len(known) > 1 and known & {*said} and all(map(_CODE.fullmatch, known)):
+                found.append((alias, each.name, known & {*said}))
+    if len(found) != 1 or len(found[0][2]) != 1 or any(join.side for join in select.args.get("joins") or ()):
+        return None
+    [(alias, name, codes)] = found
+    if any(known.column.name == name for node in tree.find_all(exp.Column) if (known := held(node, asked.schema))):
+        return None
+    one_table = sources is not None and len(sources.tables) == 1
+    column_node = exp.column(
+        identifier(name, asked.dialect), table=None if one_table else identifier(alias, asked.dialect)
+    )
+    select.where(exp.EQ(this=column_node, expression=exp.Literal.string(codes.pop())), copy=False)
+    return Change("the question names a currency, and the query took all")
+
+
+def _is_said(name: str, code: str, question: str) -> bool:
+    """Whether the question says that something is in a currency, which may be one of several of that name."""
+    written = rf"(?:{name}|{code})"
+    noun = (
+        r"(?!and\b|or\b|per\b|for\b|of\b|in\b|each\b|is\b|are\b|was\b|were\b|amounts?\b|values?\b|prices?\b)[a-z]+s\b"
+    )
+    pattern = rf"\b(?:{_MADE}) in {written}\b|(?<!in )(?<!to )(?<!\d )\b{written} {noun}"
+    return re.search(pattern, question, re.IGNORECASE) is not None
