@@ -60,6 +60,7 @@ from sqljury.sql.meaning.mentioned import mentioned
 from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys, names_of_persons
 from sqljury.sql.meaning.negation import compared_with_null, not_in_null
+from sqljury.sql.meaning.numbertexts import number_texts
 from sqljury.sql.meaning.ongoing import not_over
 from sqljury.sql.meaning.order import group_of_null, null_order
 from sqljury.sql.meaning.parts import part_of_named_year, whole_named_year, whole_year_in_parts
@@ -117,6 +118,7 @@ RULES: Final[tuple[Rule, ...]] = (
     current_rows,
     not_over,
     numbers_of_texts,
+    number_texts,
     summed_days,
     happened,
     booleans,

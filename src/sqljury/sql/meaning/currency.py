@@ -49,19 +49,19 @@ def named_currency(tree: exp.Query, asked: Asked) -> Change | None:
     for alias, table in sources.tables.items() if sources is not None else ():
         for each in table.columns:
             values = asked.data.values(table, each.name) if Held(table, each).is_text else ()
-            known = {value for value in values if isinstance(value, str)}
-            if len(known) > 1 and known & {*said} and all(map(_CODE.fullmatch, known)):
-                found.append((alias, each.name, known & {*said}))
+            codes = {value for value in values if isinstance(value, str)}
+            if len(codes) > 1 and codes & {*said} and all(map(_CODE.fullmatch, codes)):
+                found.append((alias, each.name, codes & {*said}))
     if len(found) != 1 or len(found[0][2]) != 1 or any(join.side for join in select.args.get("joins") or ()):
         return None
-    [(alias, name, codes)] = found
+    [(alias, name, named)] = found
     if any(known.column.name == name for node in tree.find_all(exp.Column) if (known := held(node, asked.schema))):
         return None
     one_table = sources is not None and len(sources.tables) == 1
     column_node = exp.column(
         identifier(name, asked.dialect), table=None if one_table else identifier(alias, asked.dialect)
     )
-    select.where(exp.EQ(this=column_node, expression=exp.Literal.string(codes.pop())), copy=False)
+    select.where(exp.EQ(this=column_node, expression=exp.Literal.string(named.pop())), copy=False)
     return Change("the question names a currency, and the query took all")
 
 

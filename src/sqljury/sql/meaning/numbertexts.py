@@ -1,0 +1,74 @@
+"""Numbers that a column holds as texts, where a query sorts or compares them: as texts, '98' is above '230'."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import Asked, Change, held, keys_of
+from sqljury.sql.parse import exp
+
+_NUMBER: Final = regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+"""Not with a zero before other digits, as codes and numbers of telephones have."""
+_TYPES: Final = {
+    "sqlite": ("INTEGER", "REAL"),
+    "postgres": ("NUMERIC", "NUMERIC"),
+    "mysql": ("SIGNED", "DECIMAL(38, 10)"),
+    "duckdb": ("BIGINT", "DOUBLE"),
+}
+"""By dialect the type of whole numbers and that of others."""
+_ORDERED: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def number_texts(tree: exp.Query, asked: Asked) -> Change | None:
+    """Read such a column as numbers where it is sorted, compared by order with a number, or its extreme is taken.
+
+    All texts that are looked at are numbers, and in another order than as texts. Keys are none.
+    """
+    changed = False
+    for column in list(tree.find_all(exp.Column)):
+        type_ = _type(column, asked) if _is_ordered(column, asked) else ""
+        if type_:
+            column.replace(exp.cast(column.copy(), type_))
+            changed = True
+    return Change("the column holds numbers as texts", may_empty=True) if changed else None
+
+
+def _is_ordered(column: exp.Column, asked: Asked) -> bool:
+    """Whether the order of the values matters where the column stands."""
+    above = column.parent
+    if isinstance(above, exp.Ordered | exp.Max | exp.Min):
+        return True
+    if isinstance(above, exp.Between):
+        return above.this is column and _is_number(above.args["low"], asked) and _is_number(above.args["high"], asked)
+    if isinstance(above, _ORDERED):
+        return _is_number(above.expression if above.this is column else above.this, asked)
+    return False
+
+
+def _is_number(node: exp.Expr, asked: Asked) -> bool:
+    """Whether something is a number, or a text or an aggregate of texts that are numbers."""
+    bare = node.unnest() if isinstance(node, exp.Paren) else node
+    if isinstance(bare, exp.Subquery) and isinstance(bare.this, exp.Select) and len(bare.this.selects) == 1:
+        bare = bare.this.selects[0].unalias()
+    if isinstance(bare, exp.Neg):
+        bare = bare.this
+    if isinstance(bare, exp.Literal):
+        return not bare.is_string or _NUMBER.fullmatch(bare.name) is not None
+    return bare.find(exp.Avg, exp.Sum, exp.Count) is not None or (
+        isinstance(bare, exp.Column) and _type(bare, asked) != ""
+    )
+
+
+def _type(column: exp.Column, asked: Asked) -> str:
+    """The type of the numbers that a column holds as texts; empty for other columns."""
+    known = held(column, asked.schema)
+    if known is None or not known.is_text or known.column.name in keys_of(known.table):
+        return ""
+    values = asked.data.values(known.table, known.column.name)
+    if len(values) < 2 or not all(isinstance(value, str) and _NUMBER.fullmatch(value) for value in values):
+        return ""
+    texts = [str(value) for value in values]
+    if sorted(texts) == sorted(texts, key=float):
+        return ""
+    return _TYPES[asked.dialect][any("." in text for text in texts)]
