@@ -94,7 +94,9 @@ def _ends(select: exp.Select, row: _Row, asked: Asked) -> tuple[exp.Column, exp.
 
 
 def _shows(select: exp.Select, row: _Row, asked: Asked) -> bool:
-    """Whether a query shows columns of the row's table, and of no other."""
+    """Whether a query shows columns of the row's table, and nothing else."""
+    if any(item.find(exp.AggFunc) is not None for item in select.selects):
+        return False
     owners = [owner(node, asked.schema) for item in select.selects for node in item.find_all(exp.Column)]
     return bool(owners) and all(owned is not None and owned[0] == row.alias for owned in owners)
 
