@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -220,3 +221,20 @@ def test_a_part_on_few_tables_that_sees_them_all_reads_nothing(tmp_path: Path) -
     with connect(file) as db:
         answer = Pipeline(recipe, model).answer(Question("How many?"), db)
     assert [candidate.part for candidate in answer.candidates] == [0, 1]
+
+
+@pytest.mark.parametrize(("sql", "calls"), [("SELECT nothing FROM t", 2), ("SELECT n FROM t", 1)])
+def test_another_query_is_asked_for_while_none_runs(path: Path, sql: str, calls: int) -> None:
+    parts = GeneratePart(), GeneratePart(temperature=0.5, tables="drafts")
+    recipe = Recipe("test", generate=parts, budget=BudgetPart(30.0, 0.0), select=SelectPart("consistency"))
+
+    class Slow(Local):
+        def complete(self, *args: Any, **options: Any) -> Reply:
+            reply = super().complete(*args, **options)
+            return replace(reply, cost=Cost(1, 2400, 4, cached_tokens=2390, seconds=8.0), ahead=8.0)
+
+    model = Slow(sql)
+    with connect(path) as db, contextlib.suppress(NoAnswerError):
+        # Less than a token a second, by which the second part would end after the budget.
+        Pipeline(recipe, model).answer(Question("How many?"), db)
+    assert len(model.calls) == calls

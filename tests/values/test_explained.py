@@ -290,3 +290,32 @@ def test_a_hostile_text_stays_on_its_line(file: Path) -> None:
     line = next(line for line in shown.splitlines() if line.strip().startswith("util_cd"))
     assert "DROP" in line
     assert "*/" not in line
+
+
+LABELS = """
+CREATE TABLE status_labels (id INTEGER PRIMARY KEY, model TEXT, status INTEGER, label TEXT);
+INSERT INTO status_labels VALUES (1, 'Campaign', 0, 'draft'), (2, 'Campaign', 1, 'live'), (3, 'Campaign', 2, 'funded'),
+    (4, 'Payout', 0, 'scheduled'), (5, 'Payout', 1, 'paid');
+CREATE TABLE campaigns (id INTEGER PRIMARY KEY, title TEXT, status INTEGER);
+INSERT INTO campaigns VALUES (1, 'Well', 1), (2, 'Path', 1), (3, 'Roof', 0);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("How many campaigns are in each state? Label of the state and number.", {("live", 2), ("draft", 1)}),
+        ("Number of campaigns by status label", {("live", 2), ("draft", 1)}),
+        ("Number of campaigns by status", {(1, 2), (0, 1)}),
+        ("Number of campaigns by status, with the title of the campaign", {(1, 2), (0, 1)}),
+    ],
+)
+def test_labels_of_a_table_with_a_key_of_its_own_are_shown(
+    tmp_path: Path, question: str, shown: set[tuple[object, ...]]
+) -> None:
+    path = tmp_path / "labels.db"
+    assert of(path, LABELS) == {"campaigns.status": {0: "draft", 1: "live", 2: "funded"}}
+    model = FakeModel(["SELECT status, COUNT(*) FROM campaigns GROUP BY status"])
+    with connect(path) as db:
+        answer = sqljury.ask(question, db, model=model, recipe="fast")
+    assert set(map(tuple, answer.rows)) == shown

@@ -138,3 +138,19 @@ def test_dates_of_servers(dialect: str, written: str) -> None:
     assert isinstance(read, exp.Select)
     assert dates_made.source(read.selects[0]) == exp.column("day")
     assert dates_made.source(exp.column("day")) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "pattern", "found"),
+    [
+        ("Payments in January 2024", "01.%.2024", {2}),
+        ("Payments in January 2024", "%-01-2024", {2}),
+        ("Payments on the first of any month of 2024", "01.%.2024", set()),
+        ("Payments in January 2024", "%.01.2024", {2}),
+    ],
+)
+def test_a_pattern_with_the_month_in_a_wrong_place(
+    answered: Answered, question: str, pattern: str, found: set[int]
+) -> None:
+    answer = answered(script("{d:02}.{m:02}.{y}"), question, f"SELECT id FROM payment WHERE paid_on LIKE '{pattern}'")
+    assert {row[0] for row in answer.rows} == found, answer.sql

@@ -75,6 +75,14 @@ def test_duplicates_are_read(question: str, expected: bool) -> None:
             f"SELECT DISTINCT c.city AS town {JOIN} ORDER BY town",
         ),
         ("Names of customers, no duplicates", "SELECT name FROM customer", "SELECT DISTINCT name FROM customer"),
+        ("Cities of our customers, without repeats", "SELECT city FROM customer", "SELECT DISTINCT city FROM customer"),
+        ("Cities of our customers, each once", "SELECT city FROM customer", "SELECT DISTINCT city FROM customer"),
+        (
+            "Teas that were sold more than once, each tea once",
+            "SELECT tea FROM purchase WHERE tea IN (SELECT tea FROM purchase GROUP BY tea HAVING COUNT(*) > 1)",
+            "SELECT DISTINCT tea FROM purchase "
+            "WHERE tea IN (SELECT tea FROM purchase GROUP BY tea HAVING COUNT(*) > 1)",
+        ),
     ],
 )
 def test_rows_come_once(answered: Answered, question: str, sql: str, expected: str) -> None:

@@ -51,6 +51,12 @@ def test_what_the_subquery_counts_is_counted(answered: Answered, sql: str, expec
     assert answered(SCHEMA, QUESTION, sql).sql == expected
 
 
+def test_a_description_names_rows_too(answered: Answered) -> None:
+    script = SCHEMA.replace("name TEXT", "descr TEXT")
+    sql = f"SELECT descr, COUNT(*) FROM donor WHERE {CHOSEN} GROUP BY descr"
+    assert answered(script, QUESTION, sql).rows == (("Ann", 2), ("Ben", 3), ("Dee", 2))
+
+
 def test_groups_are_added(answered: Answered) -> None:
     sql = f"SELECT name, COUNT(*) FROM donor WHERE {CHOSEN}"
     assert answered(SCHEMA, QUESTION, sql).rows == (("Ann", 2), ("Ben", 3), ("Dee", 2))

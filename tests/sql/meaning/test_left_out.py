@@ -57,6 +57,12 @@ BOXES = (
         ),
         ("Boxes of each collection, including collections that have none.", BOXES, {("Plans", 2), ("Letters", 0)}),
         ("Boxes of each collection, also collections that have none.", BOXES, {("Plans", 2), ("Letters", 0)}),
+        (
+            "Boxes of each collection, including collections nobody sent boxes for",
+            BOXES,
+            {("Plans", 2), ("Letters", 0)},
+        ),
+        ("Boxes of each collection, even those that were never packed", BOXES, {("Plans", 2), ("Letters", 0)}),
         ("Boxes of each collection", BOXES, {("Plans", 2)}),
     ],
 )

@@ -92,10 +92,11 @@ ORDERS = """
 CREATE TABLE order_status (status INTEGER PRIMARY KEY, label TEXT);
 CREATE TABLE kind (code TEXT PRIMARY KEY, name TEXT);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, city TEXT, status INTEGER REFERENCES order_status(status),
-    kind TEXT REFERENCES kind(code));
+    kind TEXT REFERENCES kind(code), requested_day TEXT);
 INSERT INTO order_status VALUES (1, 'requested'), (2, 'in progress'), (3, 'delivered'), (4, 'cancelled');
 INSERT INTO kind VALUES ('FUL', 'Refuelling'), ('CLN', 'Cleaning'), ('BAG', 'Baggage handling');
-INSERT INTO orders VALUES (1, 'Ulm', 4, 'FUL'), (2, 'Ulm', 3, 'CLN'), (3, 'Bonn', 4, 'BAG'), (4, 'Bonn', 1, 'FUL');
+INSERT INTO orders VALUES (1, 'Ulm', 4, 'FUL', 'Monday'), (2, 'Ulm', 3, 'CLN', 'Tuesday'),
+    (3, 'Bonn', 4, 'BAG', 'Friday'), (4, 'Bonn', 1, 'FUL', 'Sunday');
 """
 
 
@@ -108,6 +109,14 @@ INSERT INTO orders VALUES (1, 'Ulm', 4, 'FUL'), (2, 'Ulm', 3, 'CLN'), (3, 'Bonn'
         ("Which orders are of the kind baggage handling?", "SELECT id FROM orders WHERE kind = 'CLN'", {3}),
         ("Which orders were refuelled?", "SELECT id FROM orders WHERE kind = 'REF'", {1, 4}),
         ("How many orders were delivered?", "SELECT COUNT(*) FROM orders WHERE status = 4", {1}),
+        # No row has the key: what the question says need not be explained otherwise.
+        ("How many parcels for friends are in progress?", "SELECT COUNT(*) FROM orders WHERE status = 0", {0}),
+        # "Requested" is a part of the name of a column.
+        (
+            "Requested day of the cancelled orders",
+            "SELECT requested_day FROM orders WHERE status = 3",
+            {"Monday", "Friday"},
+        ),
     ],
 )
 def test_codes_of_the_text_that_is_said(answered: Answered, question: str, sql: str, found: set[int]) -> None:
@@ -130,3 +139,14 @@ def test_codes_of_the_text_that_is_said(answered: Answered, question: str, sql: 
 )
 def test_codes_of_other_words_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(ORDERS, question, sql).sql == sql
+
+
+def test_the_only_text_of_a_small_table_names_its_rows(answered: Answered) -> None:
+    script = """
+    CREATE TABLE lift_state (st_cd INTEGER PRIMARY KEY, descr TEXT);
+    INSERT INTO lift_state VALUES (1, 'in service'), (2, 'out of service');
+    CREATE TABLE lift (id INTEGER PRIMARY KEY, st INTEGER REFERENCES lift_state(st_cd));
+    INSERT INTO lift VALUES (1, 1), (2, 2), (3, 2);
+    """
+    found = answered(script, "How many lifts are out of service at present?", "SELECT COUNT(*) FROM lift WHERE st = 0")
+    assert found.rows == ((2,),)
