@@ -224,7 +224,8 @@ def test_a_part_on_few_tables_that_sees_them_all_reads_nothing(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("sql", "calls"), [("SELECT nothing FROM t", 2), ("SELECT n FROM t", 1)])
-def test_another_query_is_asked_for_while_none_runs(path: Path, sql: str, calls: int) -> None:
+def test_another_query_is_asked_for_while_none_runs(tmp_path: Path, sql: str, calls: int) -> None:
+    file = database(tmp_path / "two.db", "CREATE TABLE t (n INTEGER); CREATE TABLE other (m INTEGER)")
     parts = GeneratePart(), GeneratePart(temperature=0.5, tables="drafts")
     recipe = Recipe("test", generate=parts, budget=BudgetPart(30.0, 0.0), select=SelectPart("consistency"))
 
@@ -234,7 +235,7 @@ def test_another_query_is_asked_for_while_none_runs(path: Path, sql: str, calls:
             return replace(reply, cost=Cost(1, 2400, 4, cached_tokens=2390, seconds=8.0), ahead=8.0)
 
     model = Slow(sql)
-    with connect(path) as db, contextlib.suppress(NoAnswerError):
+    with connect(file) as db, contextlib.suppress(NoAnswerError):
         # Less than a token a second, by which the second part would end after the budget.
         Pipeline(recipe, model).answer(Question("How many?"), db)
     assert len(model.calls) == calls

@@ -17,7 +17,6 @@ _TYPES: Final = {
     "duckdb": ("BIGINT", "DOUBLE"),
 }
 """By dialect the type of whole numbers and that of others."""
-_ORDERED: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def number_texts(tree: exp.Query, asked: Asked) -> Change | None:
@@ -41,7 +40,7 @@ def _is_ordered(column: exp.Column, asked: Asked) -> bool:
         return True
     if isinstance(above, exp.Between):
         return above.this is column and _is_number(above.args["low"], asked) and _is_number(above.args["high"], asked)
-    if isinstance(above, _ORDERED):
+    if isinstance(above, exp.GT | exp.GTE | exp.LT | exp.LTE):
         return _is_number(above.expression if above.this is column else above.this, asked)
     return False
 
