@@ -105,3 +105,24 @@ def test_groups_are_counted(answered: Answered) -> None:
     assert answer.rows == ((2,),)
     asked_of_each = answered(CINEMA, "How many bookings are there for each booking?", sql)
     assert asked_of_each.rows == ((1,), (1,))
+
+
+VERSIONS = """
+CREATE TABLE dim_agent (agent_key INTEGER PRIMARY KEY, agent_id TEXT, name TEXT, team TEXT);
+INSERT INTO dim_agent VALUES (1, 'A1', 'Ann', 'Night'), (2, 'A1', 'Ann', 'Day'), (3, 'A2', 'Ben', 'Day');
+CREATE TABLE dim_team (team_key INTEGER PRIMARY KEY, team_id TEXT, name TEXT);
+INSERT INTO dim_team VALUES (1, 'T1', 'Night'), (2, 'T2', 'Day');
+"""
+
+
+@pytest.mark.parametrize(
+    ("sql", "count"),
+    [
+        ("SELECT COUNT(DISTINCT agent_key) FROM dim_agent", 2),
+        ("SELECT COUNT(DISTINCT a.agent_key) FROM dim_agent AS a WHERE a.team <> 'Night'", 2),
+        ("SELECT COUNT(*) FROM dim_agent", 3),
+        ("SELECT COUNT(DISTINCT team_key) FROM dim_team", 2),
+    ],
+)
+def test_versions_of_a_thing_are_one_thing(answered: Answered, sql: str, count: int) -> None:
+    assert answered(VERSIONS, "How many different people are there?", sql).rows == ((count,),)

@@ -26,6 +26,7 @@ from sqljury.sql.meaning.counted import (
     counted_matches,
     counted_not_summed,
     counted_once,
+    counted_versions,
     summed_keys,
 )
 from sqljury.sql.meaning.currency import named_currency
@@ -181,6 +182,7 @@ RULES: Final[tuple[Rule, ...]] = (
     counted_groups,
     counted_different,
     counted_once,
+    counted_versions,
     counted_matches,
     sort_output,
     sorted_as_asked,

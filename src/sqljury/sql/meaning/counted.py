@@ -11,7 +11,7 @@ from sqljury.language.alike import mentions
 from sqljury.language.cues import counted, different, different_things, times_of_goods, wants_count
 from sqljury.language.wants import grouped_by
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, keys_of
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, find_table, identifier, sources_of
 from sqljury.sql.terms import group_keys, outside_queries
@@ -104,6 +104,37 @@ def _thing(column: str) -> tuple[str, ...]:
     """The words of a column's name without one that says how it identifies: ``product_id`` is a product."""
     named = words(column)
     return named[:-1] if len(named) > 1 and named[-1:] in (*_NUMBERS, ("code",)) else named
+
+
+def counted_versions(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count different things where ``COUNT(DISTINCT agent_key)`` counts rows, one for each version of a thing.
+
+    Beside the key of its rows (``agent_key``) the table has one for the things (``agent_id``), which rows share.
+    """
+    changed = False
+    for count in tree.find_all(exp.Count):
+        distinct = count.this if isinstance(count.this, exp.Distinct) else None
+        key = distinct.expressions[0] if distinct is not None and len(distinct.expressions) == 1 else None
+        known = held(key, asked.schema)
+        if key is None or known is None or known.table.row_key != (known.column.name,):
+            continue
+        of_things = _number_of_things(known)
+        node = None if of_things is None else exp.column(identifier(of_things, asked.dialect))
+        if node is not None and not are_unique([node], known.table, asked):
+            key.set("this", node.this.copy())
+            changed = True
+    return Change("a thing has several rows, and DISTINCT counted each of them") if changed else None
+
+
+def _number_of_things(known: Held) -> str | None:
+    """The column called like the key of the rows but for its last word, ``agent_id`` beside ``agent_key``."""
+    thing, named = _thing(known.column.name), words(known.column.name)
+    found = [
+        each.name
+        for each in known.table.columns
+        if each.name not in keys_of(known.table) and _thing(each.name) == thing != words(each.name)
+    ]
+    return found[0] if len(found) == 1 and named != thing else None
 
 
 def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:
