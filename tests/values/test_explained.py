@@ -307,6 +307,7 @@ INSERT INTO campaigns VALUES (1, 'Well', 1), (2, 'Path', 1), (3, 'Roof', 0);
         ("How many campaigns are in each state? Label of the state and number.", {("live", 2), ("draft", 1)}),
         ("Number of campaigns by status label", {("live", 2), ("draft", 1)}),
         ("Number of campaigns by status", {(1, 2), (0, 1)}),
+        ("Number of campaigns by status code, and not by the status label", {(1, 2), (0, 1)}),
         ("Number of campaigns by status, with the title of the campaign", {(1, 2), (0, 1)}),
     ],
 )

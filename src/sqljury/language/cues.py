@@ -315,12 +315,10 @@ def extreme(question: str) -> bool:
 
 
 _NOTHING: Final = "(?:without|with (?:no|none|0|zero)|(?:who|that|which) (?:have|has|had) (?:no|none|not|never))"
-_NEVER: Final = r"(?:nobody|no[ -]one|(?:(?:who|that|which) )?(?:(?:were|was|have|has|had|been) )?never)"
 _UNMATCHED: Final = regex(
     r"\b(?:(?:includ(?:e|es|ing)|even|counting|also (?:show|list|count|give)) "
     rf"|also (?=(?:[\w']+ ){{1,2}}(?:who|that|which)))(?:[\w']+ ){{0,4}}?{_NOTHING}\b"
     r"(?P<lacked>(?: [\w'-]+){0,4})"
-    rf"|\b(?:includ(?:e|es|ing)|even) (?:[\w']+ ){{1,3}}?{_NEVER}\b"
     r"|\beven (?:if|when|where) (?:it|they|there|\w+ \w+) (?:has|have|had|is|are|was|were) (?:no|none|not|never)\b"
     r"(?P<none>(?: [\w'-]+){0,4})"
     r"|\b(?:with|as|and|show(?:ing)?|give|say|put|or) (?:a )?(?:0|zero|nought) (?:for|if|where|when|in case)\b",
@@ -345,6 +343,20 @@ def lacked(question: str) -> list[str]:
         return []
     found = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
     return list(map(_last_noun, found))
+
+
+_NEVER: Final = regex(
+    r"\b(?:includ(?:e|es|ing)|even) (?P<thing>(?:[\w']+ ){1,3}?)(?:(?:who|that|which) )?(?:nobody|no[ -]one"
+    r"|(?:(?:were|was|have|has|had|been) )*never) (?P<done>[\w'-]+)",
+    re.IGNORECASE,
+)
+
+
+def never_done(question: str) -> list[tuple[str, str]]:
+    """The things that are wanted too, and what nobody did with them: "queues" and "called"."""
+    if _LEFT_OUT.search(question):
+        return []
+    return [(match["thing"].split()[-1].lower(), match["done"].lower()) for match in _NEVER.finditer(question)]
 
 
 def _last_noun(said: str) -> str:

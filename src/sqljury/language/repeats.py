@@ -30,7 +30,7 @@ _SHOULD: Final = regex(
 )
 _DUPLICATES: Final = regex(
     rf"\b(?:no|without(?: any)?|remove(?: any| all| the)?|leave out(?: any| all| the)?)"
-    rf" (?:duplicates?|repeats|repetitions?){_STOPS}",
+    rf" duplicates?{_STOPS}|\bwithout(?: any)? (?:repeats|repetitions?){_STOPS}",
     re.IGNORECASE,
 )
 

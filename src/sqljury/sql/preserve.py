@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -281,7 +281,7 @@ class _Comparison:
         kinds, others = (Counter(kind for _, kind in sources if kind) for sources in (old, new))
         gained = len(new) - len(old)
         brought = gained > 0 and gained == brought_in(before, after, self._schema)
-        if brought and kinds["LEFT"]:
+        if (brought and kinds["LEFT"]) or (gained > 0 and not _joined_as(old) - _joined_as(new)):
             kinds["LEFT"] = max(kinds["LEFT"], others["LEFT"])  # only another one keeps all rows
         if others - kinds or any(kind in ("SEMI", "ANTI") for kind in kinds - others):
             yield "the kind of a join"
@@ -380,6 +380,11 @@ class _Comparison:
     def _shown(self, what: str, node: exp.Expr | str) -> str:
         written = node if isinstance(node, str) else node.sql(dialect=self._dialect)
         return f"{what} {remark(written, _SHOWN_CHARACTERS)}"
+
+
+def _joined_as(sources: Iterable[tuple[exp.Expr, str]]) -> Counter[tuple[str, str]]:
+    """What stands in FROM by its name, with the kind of its join."""
+    return Counter((node.name.lower(), kind) for node, kind in sources)
 
 
 def _others(pool: Sequence[Term]) -> list[Term]:

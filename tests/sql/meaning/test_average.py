@@ -16,7 +16,7 @@ INSERT INTO tool VALUES (1, 'Saw', 10, '2024-01-01'), (2, 'Axe', 20, '2024-02-01
     "sql",
     [
         "SELECT name FROM tool WHERE price > (SELECT MAX(price) FROM tool)",
-        "SELECT t.name FROM tool AS t JOIN (SELECT MIN(price) AS low FROM tool) AS x ON t.price > x.low",
+        "SELECT t.name FROM tool AS t JOIN (SELECT MAX(price) AS low FROM tool) AS x ON t.price > x.low",
     ],
 )
 def test_it_is_taken_for_an_extreme(answered: Answered, sql: str) -> None:
@@ -36,6 +36,13 @@ def test_it_is_taken_for_an_extreme(answered: Answered, sql: str) -> None:
             "SELECT name FROM tool WHERE price > (SELECT AVG(price) FROM tool)",
         ),
         ("On average, when was something bought?", "SELECT MAX(bought_on) FROM tool"),
+        # An extreme that is another part of the query.
+        (
+            "Average price of the newest tools",
+            "SELECT SUM(price) / COUNT(*) FROM tool WHERE bought_on = (SELECT MAX(bought_on) FROM tool)",
+        ),
+        ("Mean price of the tool with the last number", "SELECT price FROM tool WHERE id = (SELECT MAX(id) FROM tool)"),
+        ("Average price per row", "SELECT SUM(price) / MAX(id) FROM tool"),
         ("Which tools cost most?", "SELECT name FROM tool WHERE price = (SELECT MAX(price) FROM tool)"),
     ],
 )

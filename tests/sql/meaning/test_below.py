@@ -60,8 +60,30 @@ def test_rows_below_the_named_one_are_found(
             "Above which category does Bread stand?",
             "SELECT name FROM category WHERE id IN (SELECT parent_id FROM category WHERE name = 'Bread')",
         ),
+        # A subquery for the row of the name.
+        (
+            "Which products are directly under Fruit?",
+            "SELECT name FROM product WHERE category_id = (SELECT id FROM category WHERE name = 'Fruit')",
+        ),
+        ("Which id do we keep under Food?", "SELECT id FROM category WHERE name = 'Food'"),
         ("Show the category Food", "SELECT name FROM category WHERE name = 'Food'"),
     ],
 )
 def test_other_rows_stay(answered: Answered, question: str, sql: str) -> None:
     assert answered(SCHEMA, question, sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("What is the subtitle of Dune?", "SELECT subtitle FROM book WHERE title = 'Dune'"),
+        ("How many subscribers of Dune are there?", "SELECT COUNT(*) FROM book WHERE title = 'Dune' AND id > 5"),
+        ("Which books are below Dune?", "SELECT title FROM book WHERE title = 'Dune'"),  # its key leads elsewhere
+    ],
+)
+def test_a_key_that_leads_to_no_superior(answered: Answered, question: str, sql: str) -> None:
+    script = """
+    CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, subtitle TEXT, sequel_of INTEGER REFERENCES book(id));
+    INSERT INTO book VALUES (1, 'Dune', 'Sand', NULL), (2, 'Dune Messiah', 'More sand', 1);
+    """
+    assert answered(script, question, sql).sql == sql

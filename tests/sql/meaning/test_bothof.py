@@ -67,6 +67,8 @@ def test_a_contradiction_is_read_as_it_can_be_met(
     [
         f"SELECT r.name {JOIN} WHERE a.name = 'Desk' OR a.name = 'Lamp'",
         f"SELECT r.name {JOIN} WHERE a.name = 'Desk' AND r.name = 'Foz'",
+        "SELECT name FROM room AS r WHERE r.id = (SELECT MAX(id) FROM room) AND r.id = (SELECT MIN(id) FROM room)",
+        "SELECT name FROM room WHERE town = 'Porto' AND town = (SELECT town FROM room WHERE name = 'Sintra')",
         # Two rows of the table.
         "SELECT r.name FROM room AS r JOIN room_amenity AS x ON x.room_id = r.id JOIN room_amenity AS y ON "
         "y.room_id = r.id WHERE x.amenity_id = 1 AND y.amenity_id = 2",

@@ -9,6 +9,8 @@ from answered import Answered
 SCHEMA = """
 CREATE TABLE client (id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO client VALUES (1, 'Abt'), (2, 'Beer');
+CREATE TABLE rate (currency_name TEXT, rate REAL);
+INSERT INTO rate VALUES ('euro', 1);
 CREATE TABLE invoice (id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES client, amount REAL, currency TEXT);
 INSERT INTO invoice VALUES (1, 1, 10, 'EUR'), (2, 1, 20, 'USD'), (3, 2, 40, 'EUR'), (4, 2, 80, 'GBP');
 """
@@ -38,6 +40,14 @@ def test_rows_in_that_currency_are_taken(
         ("How many euro invoices are there?", "SELECT COUNT(*) FROM invoice WHERE currency = 'EUR'"),
         ("Number of euro invoices by currency", "SELECT currency, COUNT(*) FROM invoice GROUP BY currency"),
         ("How many yen invoices are there?", "SELECT COUNT(*) FROM invoice"),
+        ("How many invoices has Euro Invoice Services?", "SELECT COUNT(*) FROM invoice"),
+        ("How many EUR licences did we bill?", "SELECT COUNT(*) FROM invoice"),
+        (
+            "How many pounds does each client's invoice have?",
+            "SELECT client_id, SUM(amount) FROM invoice GROUP BY client_id",
+        ),
+        ("What was billed in euros, all currencies converted?", "SELECT SUM(amount) FROM invoice"),
+        ("What was billed in euros, by rate?", "SELECT SUM(i.amount * r.rate) FROM invoice AS i, rate AS r"),
     ],
 )
 def test_other_questions_take_all(answered: Answered, question: str, sql: str) -> None:

@@ -95,6 +95,8 @@ def test_rows_come_once(answered: Answered, question: str, sql: str, expected: s
         # Two customers have the same name.
         ("Names of our customers, each customer once", "SELECT name FROM customer"),
         ("Who bought Oolong? Each one once.", f"SELECT c.name {JOIN} WHERE p.tea = 'Oolong'"),
+        ("Cities of our customers. Every customer should appear only once.", "SELECT city FROM customer"),
+        ("Days of purchases, each once", "SELECT bought_on FROM purchase"),
         # Each purchase is a row.
         ("Purchases of Oolong, each one once", "SELECT tea, bought_on FROM purchase WHERE tea = 'Oolong'"),
         # What happened once, and nothing of the kind.

@@ -26,6 +26,14 @@ def test_the_name_is_that_of_the_group(answered: Answered, alias: str) -> None:
     assert dict(found.rows) == {"Crime": 3, "Poetry": 5}
 
 
-def test_names_that_are_asked_for_stay(answered: Answered) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Average stars of each title, by genre: title name and average",
+        "Average stars of each book, with the genre's number",
+        "Which books of each genre have reviews? Name and average",
+    ],
+)
+def test_names_that_are_asked_for_stay(answered: Answered, question: str) -> None:
     sql = SQL.format("t.")
-    assert answered(SCHEMA, "Average stars of each title, by genre: title name and average", sql).sql == sql
+    assert answered(SCHEMA, question, sql).sql == sql

@@ -57,12 +57,10 @@ BOXES = (
         ),
         ("Boxes of each collection, including collections that have none.", BOXES, {("Plans", 2), ("Letters", 0)}),
         ("Boxes of each collection, also collections that have none.", BOXES, {("Plans", 2), ("Letters", 0)}),
-        (
-            "Boxes of each collection, including collections nobody sent boxes for",
-            BOXES,
-            {("Plans", 2), ("Letters", 0)},
-        ),
-        ("Boxes of each collection, even those that were never packed", BOXES, {("Plans", 2), ("Letters", 0)}),
+        ("Boxes of each collection, including collections nobody boxed", BOXES, {("Plans", 2), ("Letters", 0)}),
+        ("Boxes of each collection, including boxes nobody labelled", BOXES, {("Plans", 2)}),
+        ("Boxes of each collection, including collections never shown to anybody", BOXES, {("Plans", 2)}),
+        ("Boxes of each collection, even those that were never packed", BOXES, {("Plans", 2)}),
         ("Boxes of each collection", BOXES, {("Plans", 2)}),
     ],
 )

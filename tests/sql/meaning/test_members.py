@@ -13,7 +13,7 @@ CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, language TEXT);
 INSERT INTO book VALUES (1, 'Atlas', 'en'), (2, 'Bible', 'de'), (3, 'Comic', 'en');
 CREATE TABLE loan (id INTEGER PRIMARY KEY, reader_card INTEGER REFERENCES reader(card_no), book_id INTEGER REFERENCES
   book(id));
-INSERT INTO loan VALUES (1, 77, 1), (2, 77, 2), (3, NULL, 1);
+INSERT INTO loan VALUES (11, 77, 1), (12, 77, 2), (13, NULL, 1);
 """
 
 
@@ -61,3 +61,28 @@ def test_rows_of_one_key_are_compared(answered: Answered) -> None:
     """
     sql = "SELECT name FROM person WHERE id IN (SELECT id FROM coach)"
     assert answered(script, "Which persons are coaches?", sql).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        (
+            "Which invoices have been cancelled?",
+            "SELECT no FROM invoice WHERE id IN (SELECT id FROM cancelled_invoice)",
+        ),
+        ("Which towns are called like persons?", "SELECT name FROM town WHERE name IN (SELECT name FROM person)"),
+        ("Which towns are called like nobody?", "SELECT name FROM town WHERE NOT name IN (SELECT name FROM person)"),
+    ],
+)
+def test_keys_of_the_same_things_stay(answered: Answered, question: str, sql: str) -> None:
+    script = """
+    CREATE TABLE invoice (id INTEGER PRIMARY KEY, no TEXT);
+    INSERT INTO invoice VALUES (1, 'R1'), (2, 'R2'), (3, 'R3');
+    CREATE TABLE cancelled_invoice (id INTEGER PRIMARY KEY, replacement_invoice_id INTEGER REFERENCES invoice(id));
+    INSERT INTO cancelled_invoice VALUES (1, 3), (2, 3);
+    CREATE TABLE town (name TEXT PRIMARY KEY);
+    INSERT INTO town VALUES ('Ulm'), ('Florence'), ('Bonn');
+    CREATE TABLE person (name TEXT PRIMARY KEY, born_in TEXT REFERENCES town(name));
+    INSERT INTO person VALUES ('Florence', 'Ulm'), ('Max', 'Bonn');
+    """
+    assert answered(script, question, sql).sql == sql

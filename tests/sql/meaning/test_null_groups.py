@@ -24,6 +24,8 @@ def test_they_are_no_large_group(answered: Answered) -> None:
         ("Artists with at least two lots, also where the artist is unknown", SQL.format(">= 2")),
         ("Number of lots by artist", "SELECT artist, COUNT(*) FROM lot GROUP BY artist"),
         ("Which artists have one lot?", SQL.format("= 1")),
+        ("Artists with more than one lot, nulls too", SQL.format("> 1")),
+        ("Which artists have lots?", SQL.format("> 0")),
         ("Prices with two lots or more", "SELECT price, COUNT(*) FROM lot GROUP BY price HAVING COUNT(*) >= 1"),
     ],
 )

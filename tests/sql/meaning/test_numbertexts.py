@@ -12,10 +12,12 @@ from sqljury import ask, connect
 from sqljury.llm.fake import FakeModel
 
 ROWS = """
-INSERT INTO parcel VALUES ('1', 'a', '9', '1.5', '01234'), ('2', 'b', '120', '10.25', '9123'), ('3', 'c', '45', '9.0',
-  '10000');
+INSERT INTO parcel VALUES ('1', 'a', '9', '1.5', '01234', '7'), ('2', 'b', '120', '10.25', '9123', '10'),
+  ('3', 'c', '45', '9.0', '10000', '9');
 """
-SCHEMA = f"CREATE TABLE parcel (id TEXT PRIMARY KEY, name TEXT, days TEXT, weight TEXT, postcode TEXT); {ROWS}"
+SCHEMA = (
+    f"CREATE TABLE parcel (id TEXT PRIMARY KEY, name TEXT, days TEXT, weight TEXT, postcode TEXT, serial TEXT); {ROWS}"
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,8 @@ def test_they_are_sorted_and_compared_as_numbers(answered: Answered, sql: str, r
     [
         "SELECT name FROM parcel WHERE postcode > '5000'",  # a code, as a zero before other digits tells
         "SELECT name FROM parcel ORDER BY name",
+        "SELECT name, COUNT(*) AS days FROM parcel GROUP BY name ORDER BY days",  # of an output
+        "SELECT MAX(serial) FROM parcel",
         "SELECT name FROM parcel WHERE days = '9'",
     ],
 )
@@ -55,3 +59,20 @@ def test_another_engine_sorts_them_too(tmp_path: Path) -> None:
     with connect(str(file)) as db:
         found = ask("Parcels by days", db, model=FakeModel(["SELECT name FROM parcel ORDER BY days"]), recipe="fast")
     assert [tuple(row) for row in found.rows] == [("a",), ("c",), ("b",)]
+
+
+@pytest.mark.parametrize(
+    ("more", "question"),
+    [
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO parcel "
+            "SELECT 'x' || i, 'd', CASE i WHEN 1200 THEN '12a' ELSE i END, '1', '1', '1' FROM n;",
+            "Parcels by days",
+        ),
+        ("INSERT INTO parcel VALUES ('4', 'd', '99999999999999999992', '1', '1', '1');", "Parcels by days"),
+        ("", "Days of the parcels, alphabetically"),
+    ],
+)
+def test_texts_that_are_no_numbers_stay(answered: Answered, more: str, question: str) -> None:
+    sql = "SELECT name FROM parcel ORDER BY days"
+    assert answered(SCHEMA + more, question, sql).sql == sql

@@ -134,6 +134,7 @@ def test_codes_of_the_text_that_is_said(answered: Answered, question: str, sql: 
         ("Which orders were delivered, that is not cancelled?", "SELECT id FROM orders WHERE status = 3"),
         ("What kind of cleaning was requested?", "SELECT kind FROM orders WHERE status = 3"),
         ("Orders that are done", "SELECT id FROM orders WHERE status = 3"),
+        ("Which orders of the status 9 were cancelled?", "SELECT id FROM orders WHERE status = 9"),
         ("How many orders were not refuelled?", "SELECT COUNT(*) FROM orders WHERE kind = 'REF'"),
     ],
 )
@@ -150,3 +151,14 @@ def test_the_only_text_of_a_small_table_names_its_rows(answered: Answered) -> No
     """
     found = answered(script, "How many lifts are out of service at present?", "SELECT COUNT(*) FROM lift WHERE st = 0")
     assert found.rows == ((2,),)
+
+
+def test_another_text_is_no_name_of_a_row(answered: Answered) -> None:
+    script = """
+    CREATE TABLE warehouse (id INTEGER PRIMARY KEY, city TEXT);
+    INSERT INTO warehouse VALUES (1, 'Ulm'), (2, 'Berlin');
+    CREATE TABLE parcel (id INTEGER PRIMARY KEY, warehouse_id INTEGER REFERENCES warehouse(id), dest TEXT);
+    INSERT INTO parcel VALUES (1, 1, 'BER'), (2, 2, 'ULM');
+    """
+    sql = "SELECT COUNT(*) FROM parcel WHERE warehouse_id = 1 AND dest = 'BER'"
+    assert answered(script, "How many parcels go from the main warehouse to Berlin?", sql).sql == sql

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from sqljury.language.alike import mentions
+from sqljury.language.superiors import leads_upward
+from sqljury.language.words import words
+from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
@@ -13,10 +17,12 @@ from sqljury.types import ForeignKey, Table
 
 _BELOW: Final = (
     r"\b(?:under|below|beneath|underneath) (?:the |our )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
-    r"|\b(?:children|sub-?\w+|descendants) of (?:the )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
-    r"|(?<!\w){name}[\"'”’]?(?:'s)? (?:children|sub-?(?:categor|group|unit|type|class|division|department|region)\w*)"
+    r"|\b(?:children|{parts}|descendants) of (?:the )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
+    r"|(?<!\w){name}[\"'”’]?(?:'s)? (?:children|{parts})"
 )
 """Before or after a name, what is below it."""
+_SUB: Final = regex(r"\bsub-?", re.IGNORECASE)
+_PARTS: Final = r"sub-?(?:categor|group|unit|type|class|division|department|region)\w*"
 
 
 class _Row(NamedTuple):
@@ -34,7 +40,8 @@ def below_named(tree: exp.Query, asked: Asked) -> Change | None:
 
     ``WHERE name = 'Food'`` becomes ``WHERE parent_id = (SELECT id FROM category WHERE name = 'Food')``, and so does
     ``WHERE id IN (SELECT parent_id FROM category WHERE name = 'Food')``. "Products under Food" may be of that category
-    itself: then they are looked for below it only if it has none.
+    itself: then they are looked for below it only if it has none. A subquery for the row of the name stays: what it is
+    compared with may be a column of any table.
     """
     rows = [row for node in tree.find_all(exp.EQ) if (row := _named(node, asked)) is not None]
     if len(rows) != 1 or rows[0].condition.find_ancestor(exp.Not, exp.Or, exp.Case) is not None:
@@ -52,7 +59,7 @@ def below_named(tree: exp.Query, asked: Asked) -> Change | None:
         outer.set("this", identifier(row.key.columns[0], asked.dialect))
         inner.set("this", identifier(row.key.ref_columns[0], asked.dialect))
         return Change(text, may_empty=True)
-    if _is_tied(tree, row) or not (_shows(select, row, asked) or _finds_nothing(tree, asked)):
+    if select is not tree or _is_tied(tree, row) or not (_shows(select, row, asked) or _finds_nothing(tree, asked)):
         return None
     names = [identifier(name, asked.dialect) for name in (row.key.ref_columns[0], row.column.name)]
     named = exp.EQ(this=exp.column(names[1]), expression=row.condition.expression.copy())
@@ -70,9 +77,13 @@ def _named(node: exp.EQ, asked: Asked) -> _Row | None:
     if known is None or not isinstance(text, exp.Literal) or not text.is_string or not text.name.strip():
         return None
     keys = [key for key in known.table.foreign_keys if len(key.columns) == 1 and key.leads_to(known.table)]
-    name = re.escape(text.name.strip())
-    if len(keys) != 1 or not re.search(_BELOW.format(name=name), asked.question.text, re.IGNORECASE):
+    if len(keys) != 1 or not leads_upward(keys[0].columns[0]):
         return None
+    pattern = _BELOW.format(name=re.escape(text.name.strip()), parts=_PARTS)
+    said = re.search(pattern, asked.question.text, re.IGNORECASE)
+    before = "" if said is None else _SUB.sub("", asked.question.text[: said.end()])
+    if not mentions(before, words(known.table.name)):
+        return None  # "whose name is entered under Sales" asks for no unit below it
     owned = owner(column, asked.schema)
     return _Row(node, column, owned[0], known.table, keys[0]) if owned is not None else None
 
@@ -94,11 +105,13 @@ def _ends(select: exp.Select, row: _Row, asked: Asked) -> tuple[exp.Column, exp.
 
 
 def _shows(select: exp.Select, row: _Row, asked: Asked) -> bool:
-    """Whether a query shows columns of the row's table, and nothing else."""
-    if any(item.find(exp.AggFunc) is not None for item in select.selects):
-        return False
-    owners = [owner(node, asked.schema) for item in select.selects for node in item.find_all(exp.Column)]
-    return bool(owners) and all(owned is not None and owned[0] == row.alias for owned in owners)
+    """Whether a query shows the names or keys of rows of the row's table, and nothing else."""
+    naming = {row.column.name.lower(), *map(str.lower, row.table.row_key)}
+    shown = [item.unalias() for item in select.selects]
+    owners = [owner(node, asked.schema) if isinstance(node, exp.Column) else None for node in shown]
+    return all(owned is not None and owned[0] == row.alias for owned in owners) and all(
+        node.name.lower() in naming for node in shown
+    )
 
 
 def _finds_nothing(tree: exp.Query, asked: Asked) -> bool:

@@ -10,7 +10,7 @@ from sqljury.patterns import regex
 from sqljury.sql.conditions import outer_conjuncts, take_out
 from sqljury.sql.meaning.base import Asked, Change
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import identifier, owner
+from sqljury.sql.resolve import from_items, identifier, owner
 from sqljury.sql.terms import group_keys, meant, outside_queries
 
 _BOTH: Final = regex(
@@ -54,7 +54,7 @@ def _contradiction(select: exp.Select, asked: Asked) -> tuple[exp.Column, Sequen
         ):
             by_column.setdefault(condition.this.sql().lower(), []).append(condition)
     several = [each for each in by_column.values() if len({condition.expression.sql() for condition in each}) > 1]
-    if len(several) != 1:
+    if len(several) != 1 or len({type(condition.expression) for condition in several[0]}) > 1:
         return None
     [conditions] = several
     column = conditions[0].this
@@ -63,8 +63,15 @@ def _contradiction(select: exp.Select, asked: Asked) -> tuple[exp.Column, Sequen
 
 
 def _is_constant(node: exp.Expr) -> bool:
-    """Whether an expression is a constant, or a subquery that looks one up."""
-    return isinstance(node, exp.Literal) or (isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select))
+    """Whether an expression is a constant, or a subquery that looks up the key of one named row."""
+    select = node.this if isinstance(node, exp.Subquery) else None
+    if not isinstance(select, exp.Select):
+        return isinstance(node, exp.Literal)
+    conditions, items = outer_conjuncts(select.args.get("where")), from_items(select)
+    [by] = conditions if len(conditions) == 1 else [None]
+    named = isinstance(by, exp.EQ) and isinstance(by.this, exp.Column) and isinstance(by.expression, exp.Literal)
+    plain = len(items) == 1 and all(isinstance(item.unalias(), exp.Column) for item in select.selects)
+    return named and plain
 
 
 def _in_either(select: exp.Select, column: exp.Column, conditions: Sequence[exp.Expr]) -> None:

@@ -20,6 +20,8 @@ COLUMNS: Final = 4
 """Texts are looked up in so many columns of that table at most."""
 MOST_SHOWN: Final = 40
 """A column with more codes is shown as it is."""
+_SAYING: Final = frozenset(words("description descr desc dsc text txt meaning label lbl"))
+"""Words of the column of a table of codes that says what they mean."""
 _IN_WORDS: Final = re.compile(
     r"(?<!length )(?<!size )(?<!long )(?<!count )(?<!number )\bin (?:plain )?words\b|\bin plain (?:english|text)\b"
     r"|\bsp(?:elled|elt) out\b(?! (?:month|date|day|year|number))",
@@ -31,6 +33,7 @@ _LABELS: Final = re.compile(
     re.IGNORECASE,
 )
 """What labels are wanted of, before or after the word."""
+_AS_CODES: Final = re.compile(r"\b(?:codes?|numeric|numbers? and|keys?|ids?)\b", re.IGNORECASE)
 
 
 def explained(tree: exp.Query, asked: Asked) -> Change | None:
@@ -68,7 +71,7 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
     for term in tree.expressions:
         shown = term.unalias()
         known = held(shown, asked.schema)
-        if known is None or not (_IN_WORDS.search(text) or mentions(" ".join(labelled), words(known.column.name))):
+        if known is None or not (_IN_WORDS.search(text) or _is_labelled(known, labelled, tree, text)):
             continue
         meanings = asked.data.codes(known.table, known.column.name)
         if 0 < len(meanings) <= MOST_SHOWN:
@@ -81,6 +84,14 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
             shown.replace(said if term is not shown else exp.Alias(this=said, alias=name))
             changed = True
     return Change("the question wants codes in words") if changed else None
+
+
+def _is_labelled(known: Held, labelled: Sequence[str], tree: exp.Select, question: str) -> bool:
+    """Whether the question wants labels of what a column is called, and neither it nor the query has its codes too."""
+    if _AS_CODES.search(question) or not mentions(" ".join(labelled), words(known.column.name)[-1:]):
+        return False
+    shown = [node for item in tree.selects for node in item.find_all(exp.Column) if node.name == known.column.name]
+    return len(shown) == 1 and not tree.find(exp.Case)
 
 
 def _qualify_keys(tree: exp.Select, known: Held, asked: Asked) -> None:
@@ -212,9 +223,9 @@ def _texts(table: Table, key: str) -> list[Column]:
 
 
 def only_text(table: Table, key: str) -> str | None:
-    """The one column of texts that a small table has beside its key: ``descr`` of ``unit_state``."""
-    texts = _texts(table, key) if len(table.columns) <= COLUMNS else []
-    return texts[0].name if len(texts) == 1 else None
+    """The column that says what the rows of a table of two columns are: ``descr`` of ``unit_state``."""
+    texts = _texts(table, key) if len(table.columns) == 2 else []
+    return texts[0].name if texts and not _SAYING.isdisjoint(words(texts[0].name)) else None
 
 
 def _select(table: Table, key: str, text: Column, spellings: list[str], dialect: str) -> exp.Select:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.language.alike import mentions
+from sqljury.language.words import words
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, Held, held
 from sqljury.sql.parse import exp
@@ -27,10 +29,10 @@ _NAMES: Final = {
     "CAD": "canadian dollars?",
     "NZD": "new zealand dollars?",
 }
-_MADE: Final = (
-    "charged|paid|billed|invoiced|priced|quoted|held|kept|sold|booked|settled|denominated|made|placed|given|pledged"
-    "|donated|issued|agreed|bought"
-)
+_MADE: Final = "charged|paid|billed|invoiced|priced|sold|booked|settled|denominated|donated|bought"
+_CONVERTED: Final = regex(r"\bconver|\bequivalent|\b(?:all|any|every|across) (?:\w+ )?currenc", re.IGNORECASE)
+_RATES: Final = frozenset(("rate", "fx", "exchange", "factor"))
+"""Words of columns with which amounts are converted."""
 _CODE: Final = regex(r"[A-Z]{3}")
 
 
@@ -38,11 +40,17 @@ def named_currency(tree: exp.Query, asked: Asked) -> Change | None:
     """Add the condition on the currency for "orders paid in euros" and "euro invoices", if nothing of the query has it.
 
     One table of the query has a column of codes of currencies, among them the one that the question names. "The total
-    in euros" may want the others converted.
+    in euros" may want the others converted, as a query with a rate or an amount in that currency does.
     """
-    said = [code for code, name in _NAMES.items() if _is_said(name, code, asked.question.text)]
+    question = asked.question.text
+    said = [code for code, name in _NAMES.items() if _is_said(name, code, tree, question)]
     select = tree if isinstance(tree, exp.Select) else None
-    if not said or select is None or any(literal.name.upper() in _NAMES for literal in tree.find_all(exp.Literal)):
+    if not said or select is None or _CONVERTED.search(question):
+        return None
+    read = {word for node in tree.find_all(exp.Column) for word in words(node.name)}
+    if read & _RATES or read & {code.lower() for code in said}:
+        return None
+    if any(literal.name.upper() in _NAMES for literal in tree.find_all(exp.Literal)):
         return None
     sources = next((each for each in read_sources(tree, asked.schema) if each.scope.expression is select), None)
     found = []
@@ -65,11 +73,13 @@ def named_currency(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("the question names a currency, and the query took all")
 
 
-def _is_said(name: str, code: str, question: str) -> bool:
-    """Whether the question says that something is in a currency, which may be one of several of that name."""
-    written = rf"(?:{name}|{code})"
-    noun = (
-        r"(?!and\b|or\b|per\b|for\b|of\b|in\b|each\b|is\b|are\b|was\b|were\b|amounts?\b|values?\b|prices?\b)[a-z]+s\b"
-    )
-    pattern = rf"\b(?:{_MADE}) in {written}\b|(?<!in )(?<!to )(?<!\d )\b{written} {noun}"
-    return re.search(pattern, question, re.IGNORECASE) is not None
+def _is_said(name: str, code: str, tree: exp.Query, question: str) -> bool:
+    """Whether the question says that something is in a currency, which may be one of several of that name.
+
+    "Euro invoices" are rows of a table that the query has; "Dollar Stores" and "CAD licences" are none.
+    """
+    if re.search(rf"\b(?:{_MADE}) in (?:{name}|{code})\b", question, re.IGNORECASE):
+        return True
+    tables = [words(table.name) for table in tree.find_all(exp.Table)]
+    nouns = re.findall(rf"(?<![\w-])(?:{name.replace('s?', '')}) ([a-z]+)", question)
+    return any(mentions(noun, table) for noun in nouns for table in tables)

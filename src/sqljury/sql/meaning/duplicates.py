@@ -12,13 +12,15 @@ from typing import Final
 from sqljury.language.repeats import each_once, no_duplicates
 from sqljury.language.words import words
 from sqljury.patterns import regex
-from sqljury.sql.meaning.base import TITLES, Asked, Change, held, repeats
+from sqljury.sql.meaning.base import TITLES, Asked, Change, held, holds_days, repeats
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner
 from sqljury.sql.terms import meant
 
 _HEAD: Final = regex(r"\b(?:of|from|in|for|at|by|who|that|which|where|whose)\b|[,;:]", re.IGNORECASE)
 """Where the words end that say what is to be shown."""
+_BARE: Final = regex(r"[,;:(.–-]\s*each(?: only| just| exactly)? once\b", re.IGNORECASE)
+_EACH: Final = regex(r"\b(?:every|each (?!(?:only |just |exactly )?once\b))", re.IGNORECASE)
 _CLAUSES: Final = ("distinct", "group", "having", "limit", "offset", "with_", "qualify", "windows")
 
 
@@ -39,7 +41,7 @@ def once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     of_columns = {word for node in shown for word in _words(node, asked)}
     named = set(things or ()) & of_columns
-    if things == () and len(shown) == 1:  # "titles of books, each once"
+    if len(shown) == 1 and _BARE.search(question) and not _EACH.search(question) and _is_telling(shown[0], asked):
         named = set(words(_HEAD.split(question, maxsplit=1)[0])) & of_columns - set(TITLES[:1])
     if not literally and not named and not _repeats_keys(select, asked):
         return None
@@ -54,6 +56,12 @@ def _is_plain(select: exp.Select) -> bool:
     if any(item.find(exp.AggFunc, exp.Window) is not None for item in select.selects):
         return False
     return bool(select.selects) and not select.is_star
+
+
+def _is_telling(node: exp.Expr, asked: Asked) -> bool:
+    """Whether a column is one of texts that are no days: equal amounts and days are of different things."""
+    known = held(node, asked.schema)
+    return known is not None and known.is_text and not holds_days(known, asked.data)
 
 
 def _words(node: exp.Expr, asked: Asked) -> set[str]:

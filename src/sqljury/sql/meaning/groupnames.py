@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from sqljury.language.alike import mentions
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import TITLES, Asked, Change, held
 from sqljury.sql.names.from_clause import FromClause
 from sqljury.sql.names.routes import Step
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import referred_table, sources_of
 from sqljury.sql.terms import group_keys
 from sqljury.types import Column, Table
+
+_EACH: Final = regex(r"\b(?:each|every|per|by)(?: the)? ([\w-]+)", re.IGNORECASE)
+_OTHERS: Final = regex(
+    r"\b(?:who|whose|which|persons?|people|everybody|everyone|ids?|numbers? and|codes?|no\.?|identifiers?)\b"
+    r"|\w+ (?:id|number)\b",
+    re.IGNORECASE,
+)
 
 
 def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
@@ -29,12 +40,11 @@ def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
             continue
         led_to = [each for each in one.table.foreign_keys if each.columns == (one.column.name,)]
         table = referred_table(asked.schema, led_to[0]) if len(led_to) == 1 else None
-        named = _namesake(other.column, table) if table is not None and table is not one.table else None
+        named = _title(other.column, table) if table is not None and table is not one.table else None
         outputs = [item for item in tree.selects if item.unalias() == shown]
         if named is None or table is None or not outputs or table in sources.tables.values():
             continue
-        question = asked.question.whole
-        if not mentions(question, words(table.name)) or mentions(question, words(one.table.name)):
+        if not _is_of(asked.question.whole, table) or mentions(asked.question.whole, words(one.table.name)):
             continue
         start = sources.alias(key.table) if isinstance(key, exp.Column) and key.table else None
         start = start or next((alias for alias, each in sources.tables.items() if each is one.table), None)
@@ -52,6 +62,14 @@ def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
     return None
 
 
-def _namesake(column: Column, table: Table) -> Column | None:
-    """The column of a table that has the same name as one of another table."""
+def _title(column: Column, table: Table) -> Column | None:
+    """The column of a table that has the same name as one of another table, if that is for the name of a row."""
+    if words(column.name)[-1:] not in {(title,) for title in TITLES}:
+        return None
     return next((each for each in table.columns if each.name.lower() == column.name.lower()), None)
+
+
+def _is_of(question: str, table: Table) -> bool:
+    """Whether the question is about each row of the table, and of nothing else, and not about the numbers of these."""
+    nouns = [match[1] for match in _EACH.finditer(question)]
+    return bool(nouns) and all(mentions(noun, words(table.name)) for noun in nouns) and not _OTHERS.search(question)

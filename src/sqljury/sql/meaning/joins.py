@@ -194,14 +194,14 @@ class Related:
         refers, keys = self._refers(left) or self._refers(right), [is_row_key(left), is_row_key(right)]
         if all(keys):
             return not (self._declared or refers)
-        return not (refers or any(keys)) or self._contains(left, right) or self._contains(right, left)
+        return not (refers or any(keys)) or self.contains(left, right) or self.contains(right, left)
 
     def _in_common(self, left: Held, right: Held) -> set[str]:
         """A value that both columns have; none where the database does not tell."""
         rows = self._joined(left, right, "") or ()
         return {str(row[0]) for row in rows if row[0] is not None}
 
-    def _contains(self, left: Held, right: Held) -> bool:
+    def contains(self, left: Held, right: Held) -> bool:
         """The right column has every value of the left one, or the database does not tell."""
         return not self._joined(left, right, "left")
 

@@ -31,7 +31,9 @@ def members_by_key(tree: exp.Query, asked: Asked) -> Change | None:
             continue
         if within[0] in tables:
             is_meant = here.table is there.table or related.by_keys(here, there)
-            is_meant = is_meant or (not (is_row_key(here) and is_row_key(there)) and related(here, there))
+            both_rows = is_row_key(here) and is_row_key(there) and not (here.is_text or there.is_text)
+            # Numbers of rows are equal by chance; those of a part of the same things are all among the others.
+            is_meant = is_meant or (related.contains(there, here) if both_rows else related(here, there))
             tables = {within[0]: within[1]}
         else:  # with its table before it, it is meant to be of the query around
             is_meant = bool(inner.table) or within[0] != around[0]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+from sqljury.language.words import words
 from sqljury.patterns import regex
-from sqljury.sql.meaning.base import Asked, Change, held, keys_of
+from sqljury.sql.meaning.base import Asked, Change, held, is_met, keys_of
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import identifier
 
 _NUMBER: Final = regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 """Not with a zero before other digits, as codes and numbers of telephones have."""
+_DIGITS: Final = 15
+"""Longer numbers are those of something, and do not fit into every type."""
+_CODES: Final = frozenset(
+    (
+        *words("account code no nr number num class id key serial zip postcode postal phone telephone mobile fax"),
+        *words("room house version model sku isbn ref reference"),
+    )
+)
+"""Words of columns whose digits count nothing."""
+_AS_TEXTS: Final = regex(r"\balphabetical|\bas (?:a )?texts?\b|\blexic", re.IGNORECASE)
 _TYPES: Final = {
     "sqlite": ("INTEGER", "REAL"),
     "postgres": ("NUMERIC", "NUMERIC"),
@@ -22,15 +35,22 @@ _TYPES: Final = {
 def number_texts(tree: exp.Query, asked: Asked) -> Change | None:
     """Read such a column as numbers where it is sorted, compared by order with a number, or its extreme is taken.
 
-    All texts that are looked at are numbers, and in another order than as texts. Keys are none.
+    All texts are numbers, and in another order than as texts. Keys are none, nor columns called after codes.
     """
     changed = False
-    for column in list(tree.find_all(exp.Column)):
-        type_ = _type(column, asked) if _is_ordered(column, asked) else ""
+    for column in [] if _AS_TEXTS.search(asked.question.text) else list(tree.find_all(exp.Column)):
+        type_ = _type(column, asked) if _is_ordered(column, asked) and not _is_output(column) else ""
         if type_:
             column.replace(exp.cast(column.copy(), type_))
             changed = True
     return Change("the column holds numbers as texts", may_empty=True) if changed else None
+
+
+def _is_output(column: exp.Column) -> bool:
+    """Whether a name without a table is that of an output, which may be called like a column."""
+    select = column.parent_select
+    outputs = select.selects if isinstance(select, exp.Select) and not column.table else []
+    return any(item.alias.lower() == column.name.lower() for item in outputs if isinstance(item, exp.Alias))
 
 
 def _is_ordered(column: exp.Column, asked: Asked) -> bool:
@@ -64,10 +84,24 @@ def _type(column: exp.Column, asked: Asked) -> str:
     known = held(column, asked.schema)
     if known is None or not known.is_text or known.column.name in keys_of(known.table):
         return ""
+    if not _CODES.isdisjoint(words(known.column.name)):
+        return ""
     values = asked.data.values(known.table, known.column.name)
     if len(values) < 2 or not all(isinstance(value, str) and _NUMBER.fullmatch(value) for value in values):
         return ""
     texts = [str(value) for value in values]
-    if sorted(texts) == sorted(texts, key=float):
+    if sorted(texts) == sorted(texts, key=float) or max(map(len, texts)) > _DIGITS:
+        return ""
+    if is_met(_is_no_number(known.column.name, asked.dialect), known.table, asked) is not False:
         return ""
     return _TYPES[asked.dialect][any("." in text for text in texts)]
+
+
+def _is_no_number(column: str, dialect: str) -> exp.Expr:
+    """The condition that a text of the column has another character than those of numbers, or none at all."""
+    node = exp.column(identifier(column, dialect))
+    if dialect == "sqlite":
+        other: exp.Expr = exp.Glob(this=node, expression=exp.Literal.string("*[^0-9.-]*"))
+    else:
+        other = exp.RegexpLike(this=node, expression=exp.Literal.string("[^0-9.-]"))
+    return exp.or_(other, exp.EQ(this=node.copy(), expression=exp.Literal.string("")))

@@ -18,7 +18,8 @@ from sqljury.sql.terms import group_keys, meant
 _LONG_AGO: Final = re.compile(r"\bleast recent(?:ly)?\b|\blongest ago\b|\bnot\b.*\bthe longest\b", re.IGNORECASE)
 """What never happened may be the longest ago."""
 _LACKING: Final = re.compile(
-    r"\b(?:no|without|none|null|missing|unknown|unspecified|unassigned|blank|empty|lack\w*|not? \w+ed|if any)\b",
+    r"\b(?:no|without|none|missing|unknowns?|unspecified|unassigned|unset|undefined|nulls?|blanks?|n/?a|empty|lack\w*"
+    r"|not? \w+ed|if any)\b",
     re.IGNORECASE,
 )
 """Words that may ask for the group of what has no value."""
@@ -90,10 +91,13 @@ def _takes_first(select: exp.Select, question: str) -> bool:
 
 
 def _takes_large(select: exp.Select) -> bool:
-    """Whether HAVING wants a number of rows, and at least so many."""
+    """Whether HAVING wants a number of rows, and at least two."""
     conditions = conjuncts(select.args.get("having"))
     return bool(conditions) and all(
-        isinstance(each, exp.GT | exp.GTE) and isinstance(each.this, exp.Count) for each in conditions
+        isinstance(each, exp.GT | exp.GTE)
+        and isinstance(each.this, exp.Count)
+        and each.expression.name not in ("0", "1" if isinstance(each, exp.GTE) else "0")
+        for each in conditions
     )
 
 

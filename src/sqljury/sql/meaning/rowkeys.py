@@ -72,19 +72,22 @@ def _named(
     known: Held, column: exp.Column, constant: exp.Literal, tree: exp.Query, asked: Asked
 ) -> tuple[str, str] | None:
     """The name that the question says, and the key of its row; None unless the constant is the key of another one."""
+    if re.search(rf"(?<!\w){re.escape(constant.name)}(?!\w)", asked.question.whole):
+        return None
     if codes := asked.data.codes(known.table, known.column.name):
         texts = {str(code): text for code, text in codes.items()}
         own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
         is_said = constant.name in question or not _are_apart(own, question)
         return None if is_said else _other_row(texts, None, column, constant, tree, asked)
     for table, key in _led_to(known, asked):
-        title = title_of(table) or only_text(table, key)
+        name = title_of(table)
+        title = name or only_text(table, key)
         if title is None or title.lower() == key.lower() or _has_condition(table, title, tree, asked):
             continue
         names = _names(table, key, title, asked)
         if not names or (constant.name in names and _speaks_of(constant.name, table, key, asked)):
             continue
-        found = _other_row(names, table, column, constant, tree, asked)
+        found = _other_row(names, table if name else None, column, constant, tree, asked)
         if found is not None:
             return found
     return None

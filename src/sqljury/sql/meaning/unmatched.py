@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from sqljury.language.alike import mentions
-from sqljury.language.cues import lacked, left_without, wants_zeros
+from sqljury.language.cues import lacked, left_without, never_done, wants_zeros
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, is_met
@@ -14,6 +14,13 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
 
+_NOUNS: Final = {
+    **dict.fromkeys(("sold", "sell", "sells"), "sale"),
+    **dict.fromkeys(("bought", "purchased"), "purchase"),
+    **dict.fromkeys(("lent", "borrowed"), "loan"),
+    "paid": "payment",
+}
+"""By what was never done the word of the table that would tell of it, where they are unlike."""
 _LACKING: Final = re.compile(r"\b(?:without|no|never|(?:not|\w+n['’]t)(?: \w+){0,2} any)((?: \w+){1,3})", re.IGNORECASE)
 """What is lacking, with the words that say so."""
 
@@ -43,7 +50,9 @@ def kept_without(tree: exp.Query, asked: Asked) -> Change | None:
 
     The query groups one table and aggregates the rows that refer to it. A sum of none is 0 if the question says so.
     """
-    if not isinstance(tree, exp.Select) or tree.args.get("having") or not lacked(asked.question.text):
+    if not isinstance(tree, exp.Select) or tree.args.get("having"):
+        return None
+    if not lacked(asked.question.text) and not never_done(asked.question.text):
         return None
     absent = _other_than_grouped(tree, asked) if _is_inner(tree) else None
     if absent is None or not _refers(tree, absent, asked) or not _is_lacked(tree, absent, asked):
@@ -94,7 +103,12 @@ def _is_lacked(select: exp.Select, absent: str, asked: Asked) -> bool:
         again = [*words(question)].count(words(noun)[-1]) > 1 if words(noun) else False
         if (again or wants_zeros(question)) and not mentions(noun, columns):
             return True
-    return False
+    kept = {word for alias, table in tables.items() if alias != absent for word in words(table.name)}
+    of_absent = {*words(tables[absent].name)}
+    return any(
+        mentions(thing, kept) and not mentions(thing, of_absent) and mentions(_NOUNS.get(done, done), of_absent)
+        for thing, done in never_done(question)
+    )
 
 
 def _refers(select: exp.Select, absent: str, asked: Asked) -> bool:

@@ -68,8 +68,8 @@ class FromClause:
         known = next((name for name, table in self.tables.items() if table is step.table), None)
         return self.add(step.table, on=(alias, step)) if known is None else known
 
-    def add(self, table: Table, on: tuple[str, Step] | None) -> str:
-        """Join a table on a key, or by CROSS JOIN without one; returns its alias."""
+    def add(self, table: Table, on: tuple[str, Step] | None, *, outer: bool = False) -> str:
+        """Join a table on a key, by a LEFT JOIN if ``outer``, or by CROSS JOIN without one; returns its alias."""
         bare, select = bare_name(table), self._select
         assert isinstance(select, exp.Select)
         taken = {alias.lower() for alias in (*self._sources.scope.sources, *self.tables)}
@@ -81,7 +81,7 @@ class FromClause:
             select.join(node, join_type="CROSS", copy=False)
         else:
             start, step = on
-            side = "LEFT" if self.outer() else ""
+            side = "LEFT" if outer or self.outer() else ""
             condition = self._sources.equal(start, step.here, alias, step.there)
             select.join(node, on=condition, join_type=side, copy=False)
         self.tables[alias] = table

@@ -171,7 +171,10 @@ class JoinedTables:
             None,
         )
         self._from.keep_star()
-        brought = there or self._from.add(step.table, on=(alias, step))
+        table = self._tables[alias]
+        is_null = any(each.name == step.here[0] and not each.not_null for each in table.columns)
+        # Who has no manager is listed too, and found by "manager_name IS NULL".
+        brought = there or self._from.add(step.table, on=(alias, step), outer=is_null and step.here != table.row_key)
         if len(names) == 1:
             self._sources.assign(column, brought, names[0])
         else:
@@ -261,7 +264,8 @@ def _in_role(name: str, step: Step) -> tuple[str, ...]:
     for each in roles:
         rest = ours[len(each) :] if ours[: len(each)] == each else ()
         same = [column.name for column in step.table.columns if rest and pieces(column.name) == rest]
-        if len(same) == 1 and same[0].lower() != step.there[0].lower():
+        # Called after the table itself it is one of ``called_after``.
+        if len(same) == 1 and same[0].lower() != step.there[0].lower() and each != table:
             return (same[0],)
         if rest in _WHOLE_NAMES and not same and (both := person_names(step.table)) is not None:
             return both

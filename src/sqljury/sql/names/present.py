@@ -9,6 +9,7 @@ from typing import Final
 from sqljury.language.alike import mentions, pieces
 from sqljury.sql.names.near import (
     GLUED,
+    KEY_WORDS,
     after_table,
     is_name_of,
     is_whole_name,
@@ -80,10 +81,16 @@ class PresentColumns:
             for step in self._reading.routes.keys_of(self._tables[alias])
             if step.table is owned[1]
         ]
+        near = [match.column for alias in aliases for match in near_columns(column.name, self._tables[alias])[:1]]
+        found = [(alias, step) for alias, step in found if not near or step.here[0] in near]
         same = [(alias, step) for alias, step in found if step.there[0].lower() == outer.name.lower()]
+        meant = same or found
+        if len(meant) > 1:  # of several keys, the one that has a word of the name
+            named = {*pieces(column.name)} - KEY_WORDS
+            meant = [(alias, step) for alias, step in meant if named & {*pieces(step.here[0])}]
         return [
             Option(step.score, "column of a key", partial(self._compare, outer, column, alias, step))
-            for alias, step in same or found
+            for alias, step in meant
         ]
 
     def _compare(self, outer: exp.Column, column: exp.Column, alias: str, step: Step) -> None:
