@@ -19,6 +19,8 @@ from sqljury.types import Schema, Table
 
 _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
 """Last words of columns that number rows."""
+_VERSIONED: Final = (("key",), ("sk",))
+"""Last words of columns that number the rows of a table with several versions of a thing."""
 _MONEY: Final = frozenset(
     (
         "amount",
@@ -127,8 +129,13 @@ def counted_versions(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _number_of_things(known: Held) -> str | None:
-    """The column called like the key of the rows but for its last word, ``agent_id`` beside ``agent_key``."""
+    """The column called like the key of the rows but for its last word, ``agent_id`` beside ``agent_key``.
+
+    ``flight_no`` beside ``flight_id`` may be that of a flight on many days.
+    """
     thing, named = _thing(known.column.name), words(known.column.name)
+    if named[-1:] not in _VERSIONED:
+        return None
     found = [
         each.name
         for each in known.table.columns
