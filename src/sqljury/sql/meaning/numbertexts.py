@@ -26,7 +26,7 @@ _AS_TEXTS: Final = regex(r"\balphabetical|\bas (?:a )?texts?\b|\blexic", re.IGNO
 _TYPES: Final = {
     "sqlite": ("INTEGER", "REAL"),
     "postgres": ("NUMERIC", "NUMERIC"),
-    "mysql": ("SIGNED", "DECIMAL(38, 10)"),
+    "mysql": ("BIGINT", "DECIMAL(38, 10)"),
     "duckdb": ("BIGINT", "DOUBLE"),
 }
 """By dialect the type of whole numbers and that of others."""
@@ -102,6 +102,9 @@ def _is_no_number(column: str, dialect: str) -> exp.Expr:
     node = exp.column(identifier(column, dialect))
     if dialect == "sqlite":
         other: exp.Expr = exp.Glob(this=node, expression=exp.Literal.string("*[^0-9.-]*"))
+    elif dialect == "mysql":  # MariaDB has no REGEXP_LIKE
+        place = exp.Anonymous(this="REGEXP_INSTR", expressions=[node, exp.Literal.string("[^0-9.-]")])
+        other = exp.GT(this=place, expression=exp.Literal.number(0))
     else:
         other = exp.RegexpLike(this=node, expression=exp.Literal.string("[^0-9.-]"))
     return exp.or_(other, exp.EQ(this=node.copy(), expression=exp.Literal.string("")))
