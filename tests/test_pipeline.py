@@ -209,12 +209,12 @@ def test_where_no_query_runs_the_fallback_writes_more(db: Database) -> None:
 
 
 def test_an_error_names_the_closest_query_and_where_its_columns_are(db: Database) -> None:
-    closest = "SELECT kind, owner_name, (SELECT 1) FROM person GROUP BY kind"
+    closest = "SELECT kind, shoe_size, (SELECT 1) FROM person GROUP BY kind"
     model = FakeModel(lambda call: ["SELECT a, b, c, d FROM person", closest] if call.n > 1 else "no idea")
     with pytest.raises(NoAnswerError) as caught:
         Pipeline(sampled(2), model).answer(Question("Which kinds?"), db)
     told = str(caught.value)
-    assert told.startswith("none of 2 candidate queries could be run; the closest was SELECT kind, owner_name")
+    assert told.startswith("none of 2 candidate queries could be run; the closest was SELECT kind, shoe_size")
     assert "no such column" not in told, "said in plainer words, with where the columns are"
     assert "pet.kind" in told
 
