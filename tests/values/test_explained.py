@@ -280,6 +280,12 @@ def test_codes_are_shown_in_words_where_the_question_wants_it(file: Path, wish: 
         assert answer.rows == (("X", 2), ("O", 1))
 
 
+def test_each_column_of_codes_is_shown_in_words(file: Path) -> None:
+    sql = "SELECT i.sts_cd, w.sts_cd AS done FROM inv_hdr AS i JOIN wo AS w ON w.wo_no = i.inv_no WHERE i.inv_no = 2"
+    answer = sqljury.ask("Status of invoice and work order 2, in words", file, recipe="fast", model=FakeModel(sql))
+    assert answer.rows == (("cancelled", "given up"),)
+
+
 def test_a_hostile_text_stays_on_its_line(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE cd_txt SET cd_desc = 'gas\n); DROP */ TABLE x; --' WHERE cd_val = 'G'")

@@ -12,6 +12,24 @@ _UNIT: Final = (
     r"(?:euros?|dollars?|pounds?|francs?|kron(?:or|er|a|e)|zlotys?|rupees?|pesos?)\b"
     r"|(?-i:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|AUD|CAD)\b"
 )
+CURRENCIES: Final = {
+    "EUR": "euros?",
+    "USD": "(?:us |american )?dollars?",
+    "GBP": "(?:british )?pounds?(?: sterling)?|sterling",
+    "CHF": "(?:swiss )?francs?",
+    "JPY": "(?:japanese )?yen",
+    "SEK": "(?:swedish )?kron(?:a|or)",
+    "DKK": "(?:danish )?kroner",
+    "NOK": "(?:norwegian )?kroner",
+    "PLN": "(?:polish )?zlot(?:y|ys)",
+    "CZK": "(?:czech )?(?:crowns|koruna)",
+    "INR": "(?:indian )?rupees?",
+    "CNY": "(?:chinese )?(?:yuan|renminbi)",
+    "AUD": "australian dollars?",
+    "CAD": "canadian dollars?",
+    "NZD": "new zealand dollars?",
+}
+"""By code of a currency a pattern of its names, in lower case."""
 _SIGN: Final = "[€$£]"
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?![\d,])"
 _SCALE: Final = r"(?!\s*(?:k|m|bn|thousand|million|billion)\b)"

@@ -270,6 +270,14 @@ def compared(column: exp.Column) -> tuple[exp.Column | None, exp.Select | None]:
     return (other, None) if isinstance(other, exp.Column) else (None, None)
 
 
+def compared_with(select: exp.Expr | None) -> exp.Column | None:
+    """The column that a subquery is compared with by ``=`` or IN; None for any other query."""
+    subquery = select.parent if isinstance(select, exp.Select) else None
+    above = subquery.parent if isinstance(subquery, exp.Subquery) else None
+    outer = above.this if isinstance(above, exp.In | exp.EQ) else None
+    return outer if isinstance(outer, exp.Column) else None
+
+
 @quiet()
 def used(schema: Schema, queries: Iterable[str]) -> Schema:
     """The part of the schema that any of the queries names (CHASE-SQL, section 3.5), with its primary and foreign keys.

@@ -12,7 +12,7 @@ from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import from_items, identifier, owner
+from sqljury.sql.resolve import compared_with, find_table, from_items, identifier, owner
 from sqljury.types import ForeignKey, Table
 
 _BELOW: Final = (
@@ -49,7 +49,7 @@ def below_named(tree: exp.Query, asked: Asked) -> Change | None:
     [row] = rows
     text = f"the question asks for what is below {row.condition.expression.name}"
     select = row.condition.parent_select
-    if not isinstance(select, exp.Select) or sum(_is_of(item, row.table) for item in from_items(select)) != 1:
+    if not isinstance(select, exp.Select) or sum(_is_of(item, row, asked) for item in from_items(select)) != 1:
         return None  # joined with another row of the table, one of both is above
     ends = _ends(select, row, asked)
     if ends is not None:
@@ -59,7 +59,9 @@ def below_named(tree: exp.Query, asked: Asked) -> Change | None:
         outer.set("this", identifier(row.key.columns[0], asked.dialect))
         inner.set("this", identifier(row.key.ref_columns[0], asked.dialect))
         return Change(text, may_empty=True)
-    if select is not tree or _is_tied(tree, row) or not (_shows(select, row, asked) or _finds_nothing(tree, asked)):
+    if select is not tree or _is_tied(tree, row, asked):
+        return None
+    if not _shows(select, row, asked) and not _finds_nothing(tree, asked):
         return None
     names = [identifier(name, asked.dialect) for name in (row.key.ref_columns[0], row.column.name)]
     named = exp.EQ(this=exp.column(names[1]), expression=row.condition.expression.copy())
@@ -88,20 +90,18 @@ def _named(node: exp.EQ, asked: Asked) -> _Row | None:
     return _Row(node, column, owned[0], known.table, keys[0]) if owned is not None else None
 
 
-def _is_of(item: exp.Expr, table: Table) -> bool:
-    return isinstance(item, exp.Table) and item.name.lower() == table.name.lower()
+def _is_of(item: exp.Expr, row: _Row, asked: Asked) -> bool:
+    return isinstance(item, exp.Table) and find_table(asked.schema, item) is row.table
 
 
 def _ends(select: exp.Select, row: _Row, asked: Asked) -> tuple[exp.Column, exp.Column] | None:
     """What a subquery for the row is compared with and its output, if both are columns of the table."""
-    subquery = select.parent if isinstance(select.parent, exp.Subquery) else None
-    around = subquery.parent if subquery is not None else None
-    outer = around.this if isinstance(around, exp.In | exp.EQ) else None
+    outer = compared_with(select)
     inner = select.selects[0].unalias() if len(select.selects) == 1 else None
     known = held(outer, asked.schema)
-    if known is None or known.table is not row.table or not isinstance(inner, exp.Column):
+    if outer is None or known is None or known.table is not row.table or not isinstance(inner, exp.Column):
         return None
-    return (outer, inner) if isinstance(outer, exp.Column) else None
+    return outer, inner
 
 
 def _shows(select: exp.Select, row: _Row, asked: Asked) -> bool:
@@ -119,8 +119,8 @@ def _finds_nothing(tree: exp.Query, asked: Asked) -> bool:
     return rows is not None and not any(any(row) for row in rows)
 
 
-def _is_tied(tree: exp.Query, row: _Row) -> bool:
+def _is_tied(tree: exp.Query, row: _Row, asked: Asked) -> bool:
     """Whether the query has the key that leads upward already, or another row of the table."""
-    tables = [node for node in tree.find_all(exp.Table) if _is_of(node, row.table)]
+    tables = [node for node in tree.find_all(exp.Table) if _is_of(node, row, asked)]
     keys = [node for node in tree.find_all(exp.Column) if node.name.lower() == row.key.columns[0].lower()]
     return len(tables) > 1 or bool(keys)

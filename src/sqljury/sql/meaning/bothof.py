@@ -40,7 +40,7 @@ def both_of(tree: exp.Query, asked: Asked) -> Change | None:
         elif not is_both:
             _in_either(select, column, conditions)
             changed = True
-    return Change("no row has both of these values in one column", without=("conditions", "where")) if changed else None
+    return Change("no row has both of these values in one column", without=("conditions",)) if changed else None
 
 
 def _contradiction(select: exp.Select, asked: Asked) -> tuple[exp.Column, Sequence[exp.Expr], str] | None:

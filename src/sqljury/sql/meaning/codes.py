@@ -76,12 +76,12 @@ def in_words(tree: exp.Query, asked: Asked) -> Change | None:
         meanings = asked.data.codes(known.table, known.column.name)
         if 0 < len(meanings) <= MOST_SHOWN:
             case = exp.Case(this=shown.copy())
-            for code, text in meanings.items():
-                case = case.when(constant(code), exp.Literal.string(text), copy=False)
-            said = case.else_(shown.copy(), copy=False)
+            for code, meaning in meanings.items():
+                case = case.when(constant(code), exp.Literal.string(meaning), copy=False)
+            labels = case.else_(shown.copy(), copy=False)
             name = identifier(known.column.name, asked.dialect)
             _qualify_keys(tree, known, asked)
-            shown.replace(said if term is not shown else exp.Alias(this=said, alias=name))
+            shown.replace(labels if term is not shown else exp.Alias(this=labels, alias=name))
             changed = True
     return Change("the question wants codes in words") if changed else None
 

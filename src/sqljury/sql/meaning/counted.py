@@ -19,8 +19,6 @@ from sqljury.types import Schema, Table
 
 _NUMBERS: Final = (("id",), ("no",), ("nr",), ("key",))
 """Last words of columns that number rows."""
-_VERSIONED: Final = (("key",), ("sk",))
-"""Last words of columns that number the rows of a table with several versions of a thing."""
 _MONEY: Final = frozenset(
     (
         "amount",
@@ -134,7 +132,7 @@ def _number_of_things(known: Held) -> str | None:
     ``flight_no`` beside ``flight_id`` may be that of a flight on many days.
     """
     thing, named = _thing(known.column.name), words(known.column.name)
-    if named[-1:] not in _VERSIONED:
+    if named[-1:] != ("key",):
         return None
     found = [
         each.name

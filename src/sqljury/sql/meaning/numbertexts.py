@@ -10,6 +10,7 @@ from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held, is_met, keys_of
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier
+from sqljury.sql.terms import meant
 
 _NUMBER: Final = regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 """Not with a zero before other digits, as codes and numbers of telephones have."""
@@ -39,18 +40,13 @@ def number_texts(tree: exp.Query, asked: Asked) -> Change | None:
     """
     changed = False
     for column in [] if _AS_TEXTS.search(asked.question.text) else list(tree.find_all(exp.Column)):
-        type_ = _type(column, asked) if _is_ordered(column, asked) and not _is_output(column) else ""
+        select = column.parent_select
+        is_output = select is not None and meant(column, select) is not column  # which may be called like a column
+        type_ = _type(column, asked) if not is_output and _is_ordered(column, asked) else ""
         if type_:
             column.replace(exp.cast(column.copy(), type_))
             changed = True
     return Change("the column holds numbers as texts", may_empty=True) if changed else None
-
-
-def _is_output(column: exp.Column) -> bool:
-    """Whether a name without a table is that of an output, which may be called like a column."""
-    select = column.parent_select
-    outputs = select.selects if isinstance(select, exp.Select) and not column.table else []
-    return any(item.alias.lower() == column.name.lower() for item in outputs if isinstance(item, exp.Alias))
 
 
 def _is_ordered(column: exp.Column, asked: Asked) -> bool:

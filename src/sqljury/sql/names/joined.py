@@ -258,10 +258,10 @@ def _in_role(name: str, step: Step) -> tuple[str, ...]:
     """The column of the table that a key leads to, or those of a person's name, by a name that begins with the role."""
     [here] = step.here
     role, ours = pieces(here), pieces(name)
-    role = role[:-1] if role[-1:] and role[-1] in KEY_WORDS else role
+    role = role[:-1] if KEY_WORDS.intersection(role[-1:]) else role
     table = pieces(step.table.name)
-    roles = {role, role[: -len(table)] if table and role[-len(table) :] == table else role} - {()}
-    for each in roles:
+    shorter = role[: -len(table)] if table and role[-len(table) :] == table else ()
+    for each in filter(None, (role, shorter)):
         rest = ours[len(each) :] if ours[: len(each)] == each else ()
         same = [column.name for column in step.table.columns if rest and pieces(column.name) == rest]
         # Called after the table itself it is one of ``called_after``.

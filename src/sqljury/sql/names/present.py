@@ -20,7 +20,7 @@ from sqljury.sql.names.near import (
 from sqljury.sql.names.readings import READINGS, Option, Reading
 from sqljury.sql.names.routes import Step
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import Sources, compared, has_column, identifier, is_date, owner, tables_of
+from sqljury.sql.resolve import Sources, compared, compared_with, has_column, identifier, is_date, owner, tables_of
 
 # Scores of options; benchmarks/bind.py counts the right and wrong repairs of each kind.
 _ELSEWHERE: Final = 0.8
@@ -68,11 +68,10 @@ class PresentColumns:
         Where that key leads to another column, the query around compares that one.
         """
         select = column.parent
-        subquery = select.parent if isinstance(select, exp.Select) and select.selects == [column] else None
-        compared_in = subquery.parent if isinstance(subquery, exp.Subquery) else None
-        outer = compared_in.this if isinstance(compared_in, exp.In | exp.EQ) else None
-        owned = owner(outer, self._schema) if isinstance(outer, exp.Column) else None
-        if owned is None or not isinstance(outer, exp.Column):
+        is_output = isinstance(select, exp.Select) and select.selects == [column]
+        outer = compared_with(select) if is_output else None
+        owned = owner(outer, self._schema) if outer is not None else None
+        if outer is None or owned is None:
             return []
         found = [
             (alias, step)
