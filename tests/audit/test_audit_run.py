@@ -130,6 +130,22 @@ def test_a_database_that_cannot_be_read_is_told(data: Path, tmp_path: Path) -> N
     assert [line["error"] is None for line in lines] == [True, True, True, False]
 
 
+def test_a_question_that_failed_is_audited_again(data: Path, tmp_path: Path) -> None:
+    file, out = data / "database/more/more.sqlite", tmp_path / "out.jsonl"
+    content = file.read_bytes()
+    file.write_text("no database")
+    examples = spider.load(data, "dev")
+    audit.run(examples, out, settled())
+    seen: list[str] = []
+    [*_, failed] = audit.run(examples, out, settled(), on_line=lambda line: seen.append(line["id"]))
+    assert failed["error"]
+    file.write_bytes(content)
+    [*_, last] = audit.run(examples, out, settled(), on_line=lambda line: seen.append(line["id"]))
+    assert seen == ["dev-0003", "dev-0003"]
+    assert last["error"] is None
+    assert audit.run(examples, out, settled())[-1] == last
+
+
 def test_a_question_whose_gold_was_corrected_is_audited_again(data: Path, tmp_path: Path) -> None:
     examples, out = spider.load(data, "dev"), tmp_path / "out.jsonl"
     [line] = audit.run(examples[1:2], out, settled())

@@ -1,7 +1,7 @@
 """The program checks over a benchmark's gold queries, a line a question, so that an audit can be broken off.
 
 The file's first line holds what was audited and how; every other line a question with its findings, in the order they
-came. A question whose line is there is not audited again.
+came. A question whose line is there is not audited again, unless it failed: its database may be there by then.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(
 ) -> list[Record]:
     """The lines of all ``examples``, in their order; those that ``file`` lacks are audited and written to it.
 
-    A question that has another text, gold query or database since is audited again. Raises ``DatasetError`` for a file
+    A question that failed, or has another text, gold query or database since, is audited again. Raises ``DatasetError`` for a file
     that holds something else or another audit, cannot be written, or is being written, and ``CancelledError`` once
     ``stopped`` says so.
     """
@@ -90,8 +90,8 @@ def run(
 
 
 def waiting_of(examples: Sequence[Example], known: Mapping[str, Record]) -> list[Example]:
-    """The examples that have no line, or one of what they were before."""
-    return [one for one in examples if one.id not in known or not is_about(known[one.id], one)]
+    """The examples that have no line, or one of a failure or of what they were before."""
+    return [one for one in examples if not (line := known.get(one.id)) or line["error"] or not is_about(line, one)]
 
 
 @contextmanager
@@ -202,8 +202,8 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
 
 
 def _repeats(record: Record, before: Record | None) -> bool:
-    """Whether a line has the question of the one before it as it was; one that was changed has a line for each."""
-    return before is not None and asked_of(record) == asked_of(before)
+    """Whether a line has the question of the one before it as it was, and that one is no failure."""
+    return before is not None and not before["error"] and asked_of(record) == asked_of(before)
 
 
 def _read(line: bytes) -> Any:
