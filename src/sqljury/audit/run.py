@@ -61,9 +61,9 @@ def run(
 ) -> list[Record]:
     """The lines of all ``examples``, in their order; those that ``file`` lacks are audited and written to it.
 
-    A question that failed, or has another text, gold query or database since, is audited again. Raises ``DatasetError`` for a file
-    that holds something else or another audit, cannot be written, or is being written, and ``CancelledError`` once
-    ``stopped`` says so.
+    A question that failed, or has another text, gold query or database since, is audited again. Raises
+    ``DatasetError`` for a file that holds something else or another audit, cannot be written, or is being written, and
+    ``CancelledError`` once ``stopped`` says so.
     """
     seconds = float(settled["seconds"])
     with opened(file, settled) as (stream, known):

@@ -28,6 +28,8 @@ _SHOULD: Final = regex(
     rf"(?: only| just| exactly)? once{_STOPS}",
     re.IGNORECASE,
 )
+_BARE: Final = regex(r"[,;:(.–-]\s*each(?: only| just| exactly)? once\b", re.IGNORECASE)
+_OTHER_EACH: Final = regex(r"\b(?:every|each (?!(?:only |just |exactly )?once\b))", re.IGNORECASE)
 _DUPLICATES: Final = regex(
     rf"\b(?:no|without(?: any)?|remove(?: any| all| the)?|leave out(?: any| all| the)?)"
     rf" duplicates?{_STOPS}|\bwithout(?: any)? (?:repeats|repetitions?){_STOPS}",
@@ -45,6 +47,11 @@ def each_once(question: str) -> tuple[str, ...] | None:
     if match is not None:
         return tuple(word for word in words(match["thing"] or "") if word != "one")
     return () if _SHOULD.search(question) else None
+
+
+def each_shown_once(question: str) -> bool:
+    """Whether "each once" is said of what is to be shown: "titles of books, each once", and "each" of nothing else."""
+    return bool(_BARE.search(question)) and not _OTHER_EACH.search(question)
 
 
 def no_duplicates(question: str) -> bool:

@@ -1,4 +1,4 @@
-"""Comparisons of everybody with those above them: "who earns more than their manager"."""
+"""Rows above and below others: "who earns more than their manager", "categories under Food"."""
 
 from __future__ import annotations
 
@@ -55,6 +55,14 @@ _BELOW: Final = regex(
     r"|below|under|beneath)\b",
     re.IGNORECASE,
 )
+_PARTS: Final = r"sub-?(?:categor|group|unit|type|class|division|department|region)\w*"
+_BELOW_NAME: Final = (
+    r"\b(?:under|below|beneath|underneath) (?:the |our )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
+    r"|\b(?:children|{parts}|descendants) of (?:the )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
+    r"|(?<!\w){name}[\"'”’]?(?:'s)? (?:children|{parts})"
+)
+"""Before or after a name, what is below it."""
+_SUB: Final = regex(r"\bsub-?", re.IGNORECASE)
 _KEY: Final = regex(r"manage|mgr|supervis|boss|superior|lead|head|parent|chief|report", re.IGNORECASE)
 
 
@@ -72,6 +80,16 @@ def compared_with_superior(question: str) -> Comparison | None:
     start, kind = found[0]
     before = " ".join(re.split(r"[.;:]", question[:start])[-1].split()[-_BEFORE:])
     return None if _NEGATED.search(before) else kind
+
+
+def told_below(name: str, question: str) -> str:
+    """The question until it asks for what is below a named row, without "sub": "all categories under Food".
+
+    Empty where it does not: where the name is the row's own, or not in the question.
+    """
+    pattern = _BELOW_NAME.format(name=re.escape(name.strip()), parts=_PARTS)
+    said = re.search(pattern, question, re.IGNORECASE) if name.strip() else None
+    return "" if said is None else _SUB.sub("", question[: said.end()])
 
 
 def leads_upward(column: str) -> bool:

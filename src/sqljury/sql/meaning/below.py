@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sqljury.language.alike import mentions
-from sqljury.language.superiors import leads_upward
+from sqljury.language.superiors import leads_upward, told_below
 from sqljury.language.words import words
-from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import compared_with, find_table, from_items, identifier, owner
 from sqljury.types import ForeignKey, Table
-
-_BELOW: Final = (
-    r"\b(?:under|below|beneath|underneath) (?:the |our )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
-    r"|\b(?:children|{parts}|descendants) of (?:the )?(?:[\w-]+ )?[\"'“‘]?{name}(?!\w)"
-    r"|(?<!\w){name}[\"'”’]?(?:'s)? (?:children|{parts})"
-)
-"""Before or after a name, what is below it."""
-_SUB: Final = regex(r"\bsub-?", re.IGNORECASE)
-_PARTS: Final = r"sub-?(?:categor|group|unit|type|class|division|department|region)\w*"
 
 
 class _Row(NamedTuple):
@@ -76,15 +65,12 @@ def _named(node: exp.EQ, asked: Asked) -> _Row | None:
     """The row that a condition names, if the question has words for "below" beside its name."""
     column, text = node.this, node.expression
     known = held(column, asked.schema)
-    if known is None or not isinstance(text, exp.Literal) or not text.is_string or not text.name.strip():
+    if known is None or not isinstance(text, exp.Literal) or not text.is_string:
         return None
     keys = [key for key in known.table.foreign_keys if len(key.columns) == 1 and key.leads_to(known.table)]
     if len(keys) != 1 or not leads_upward(keys[0].columns[0]):
         return None
-    pattern = _BELOW.format(name=re.escape(text.name.strip()), parts=_PARTS)
-    said = re.search(pattern, asked.question.text, re.IGNORECASE)
-    before = "" if said is None else _SUB.sub("", asked.question.text[: said.end()])
-    if not mentions(before, words(known.table.name)):
+    if not mentions(told_below(text.name, asked.question.text), words(known.table.name)):
         return None  # "whose name is entered under Sales" asks for no unit below it
     owned = owner(column, asked.schema)
     return _Row(node, column, owned[0], known.table, keys[0]) if owned is not None else None

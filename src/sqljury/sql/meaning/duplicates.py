@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from sqljury.language.repeats import each_once, no_duplicates
+from sqljury.language.repeats import each_once, each_shown_once, no_duplicates
 from sqljury.language.words import words
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import TITLES, Asked, Change, held, holds_days, repeats
@@ -19,8 +19,6 @@ from sqljury.sql.terms import meant
 
 _HEAD: Final = regex(r"\b(?:of|from|in|for|at|by|who|that|which|where|whose)\b|[,;:]", re.IGNORECASE)
 """Where the words end that say what is to be shown."""
-_BARE: Final = regex(r"[,;:(.–-]\s*each(?: only| just| exactly)? once\b", re.IGNORECASE)
-_EACH: Final = regex(r"\b(?:every|each (?!(?:only |just |exactly )?once\b))", re.IGNORECASE)
 _CLAUSES: Final = ("distinct", "group", "having", "limit", "offset", "with_", "qualify", "windows")
 
 
@@ -41,7 +39,7 @@ def once(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     of_columns = {word for node in shown for word in _words(node, asked)}
     named = set(things or ()) & of_columns
-    if len(shown) == 1 and _BARE.search(question) and not _EACH.search(question) and _is_telling(shown[0], asked):
+    if len(shown) == 1 and each_shown_once(question) and _is_telling(shown[0], asked):
         named = set(words(_HEAD.split(question, maxsplit=1)[0])) & of_columns - set(TITLES[:1])
     if not literally and not named and not _repeats_keys(select, asked):
         return None
