@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sqljury.sql.meaning.average import average
-from sqljury.sql.meaning.backwards import forward_durations
+from sqljury.sql.meaning.aggregates import average, separately, summed_days
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.below import below_named
 from sqljury.sql.meaning.best import best_of_each
-from sqljury.sql.meaning.bestrows import named_best
+from sqljury.sql.meaning.bestrows import extreme_of_each, named_best
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.bothof import both_of
-from sqljury.sql.meaning.bounds import limit_included
-from sqljury.sql.meaning.case import ignored_case
+from sqljury.sql.meaning.bounds import limit_included, percent_limits, scaled_numbers
 from sqljury.sql.meaning.codes import explained, in_words
-from sqljury.sql.meaning.correlated import extreme_of_each
 from sqljury.sql.meaning.counted import (
     counted_different,
     counted_groups,
@@ -30,62 +27,45 @@ from sqljury.sql.meaning.counted import (
     summed_keys,
 )
 from sqljury.sql.meaning.currency import named_currency
-from sqljury.sql.meaning.daynumbers import day_numbers
-from sqljury.sql.meaning.daysums import summed_days
-from sqljury.sql.meaning.daytexts import day_texts
-from sqljury.sql.meaning.directions import directions
+from sqljury.sql.meaning.dayforms import day_numbers, day_texts
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.duplicates import once
-from sqljury.sql.meaning.durations import durations
-from sqljury.sql.meaning.epochs import epochs
-from sqljury.sql.meaning.epochspans import epoch_spans
+from sqljury.sql.meaning.durations import durations, forward_durations
+from sqljury.sql.meaning.epochs import epoch_spans, epochs
 from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.fanout import sums_of_lists
 from sqljury.sql.meaning.fixed import fixed_measure, fixed_order
-from sqljury.sql.meaning.groupnames import name_of_group
-from sqljury.sql.meaning.groups import counted_sets, first_of_each, grouped, totals
-from sqljury.sql.meaning.happened import happened
-from sqljury.sql.meaning.having import conditions_of_rows
+from sqljury.sql.meaning.groupkeys import name_of_group, said_group, stray_key
+from sqljury.sql.meaning.groups import conditions_of_rows, counted_sets, first_of_each, grouped, totals
+from sqljury.sql.meaning.happened import happened, late, not_over
 from sqljury.sql.meaning.histories import current_rows
 from sqljury.sql.meaning.inside import counted_inside
 from sqljury.sql.meaning.itself import flag_of_itself, joined_with_itself, looked_up_in_itself
 from sqljury.sql.meaning.joins import along_keys
-from sqljury.sql.meaning.late import late
 from sqljury.sql.meaning.letters import code_of_word
-from sqljury.sql.meaning.limits import missing_limit, row_at_place
 from sqljury.sql.meaning.listed import listed_outputs, only_named
 from sqljury.sql.meaning.measures import larger_units
 from sqljury.sql.meaning.median import median
-from sqljury.sql.meaning.members import members_by_key
-from sqljury.sql.meaning.mentioned import mentioned
-from sqljury.sql.meaning.misplaced import misplaced
 from sqljury.sql.meaning.named import names_for_keys, names_of_persons
-from sqljury.sql.meaning.negation import compared_with_null, not_in_null
 from sqljury.sql.meaning.numbertexts import number_texts
-from sqljury.sql.meaning.ongoing import not_over
-from sqljury.sql.meaning.order import group_of_null, null_order
-from sqljury.sql.meaning.parts import part_of_named_year, whole_named_year, whole_year_in_parts
+from sqljury.sql.meaning.order import directions, group_of_null, missing_limit, null_order, row_at_place
+from sqljury.sql.meaning.parts import part_of_named_year, quarters, whole_named_year, whole_year_in_parts
 from sqljury.sql.meaning.percentages import percentages
 from sqljury.sql.meaning.periods import missing_period, unsaid_days, whole_periods
 from sqljury.sql.meaning.plainer import plainer_column
-from sqljury.sql.meaning.quarters import quarters
 from sqljury.sql.meaning.ranges import last_day, whole_days
 from sqljury.sql.meaning.rounded import rounded
 from sqljury.sql.meaning.rowkeys import key_of_named_row
 from sqljury.sql.meaning.saidday import said_day
-from sqljury.sql.meaning.saidgroup import said_group
-from sqljury.sql.meaning.scales import scaled_numbers
-from sqljury.sql.meaning.separately import separately
-from sqljury.sql.meaning.shares import percent_limits
 from sqljury.sql.meaning.sorted import sort_output, sorted_as_asked
-from sqljury.sql.meaning.stray import stray_key
 from sqljury.sql.meaning.superiors import compared_superiors, superiors
+from sqljury.sql.meaning.texts import ignored_case, mentioned, misplaced
 from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.meaning.unasked import included, unasked_days
 from sqljury.sql.meaning.units import main_units, minor_units
-from sqljury.sql.meaning.unmatched import kept_without, left_out, unmatched
+from sqljury.sql.meaning.unmatched import compared_with_null, kept_without, left_out, not_in_null, unmatched
 from sqljury.sql.meaning.unneeded import unneeded_join
-from sqljury.sql.meaning.untied import tied
+from sqljury.sql.meaning.untied import members_by_key, tied
 from sqljury.sql.meaning.years import numbers_of_texts, years
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions

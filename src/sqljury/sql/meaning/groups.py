@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqljury.language import cues
 from sqljury.language.alike import pieces
-from sqljury.sql.conditions import conjuncts
+from sqljury.sql.conditions import conjuncts, outer_conjuncts, take_out
 from sqljury.sql.grouping import bare_outputs, of_groups
 from sqljury.sql.meaning.base import TITLES, Asked, Change, ends, held, is_met
 from sqljury.sql.meaning.best import top_ranked
@@ -226,3 +226,34 @@ def _counted(side: exp.Expr) -> exp.Column | None:
     if isinstance(column, exp.Distinct) and len(column.expressions) == 1:
         column = column.expressions[0]
     return column.copy() if isinstance(column, exp.Column) else None
+
+
+def conditions_of_rows(tree: exp.Query, asked: Asked) -> Change | None:
+    """Choose rows before they are grouped: ``WHERE`` for ``HAVING STRFTIME('%Y', trip_day) = '2025'``.
+
+    Such a condition has no aggregate, and columns of tables alone that the query does not group by.
+    """
+    moved = False
+    for select in list(tree.find_all(exp.Select)):
+        having, group = select.args.get("having"), select.args.get("group")
+        if having is None or group is None:
+            continue
+        names = {item.alias.lower() for item in select.selects if item.alias}
+        rows = [part for part in outer_conjuncts(having) if _is_of_rows(part, names, group.expressions, asked)]
+        if not rows:
+            continue
+        take_out(select, "having", rows)
+        select.where(*(row.copy() for row in rows), copy=False)
+        moved = True
+    return Change("a condition on rows stood in HAVING") if moved else None
+
+
+def _is_of_rows(condition: exp.Expr, names: set[str], grouped: list[exp.Expr], asked: Asked) -> bool:
+    """Whether a condition compares values of single rows, by none of which the query groups."""
+    nodes = list(outside_queries(condition))
+    if any(isinstance(node, exp.AggFunc | exp.Window | exp.Query | exp.Subquery) for node in nodes):
+        return False
+    columns = [node for node in nodes if isinstance(node, exp.Column)]
+    if any(group in nodes for group in grouped) or not columns:
+        return False
+    return all(column.name.lower() not in names and owner(column, asked.schema) is not None for column in columns)

@@ -1,6 +1,7 @@
-"""NULLs that come first in ``ORDER BY ... LIMIT``, where the greatest, the smallest or the most frequent is asked for.
+"""The order of rows: where NULLs stand, which days come first, and how many rows the question asks for.
 
-PostgreSQL has NULL above all values, SQLite and MySQL below; DuckDB puts it last in either direction.
+PostgreSQL has NULL above all values, SQLite and MySQL below; DuckDB puts it last in either direction. "Longest overdue
+first" is a descending number of days, but an ascending day.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import re
 from typing import Final
 
 from sqljury.language.cues import extreme, ranked
+from sqljury.language.sorting import latest_first
+from sqljury.language.wants import number_of_rows, place_of_row
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, single_select
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, holds_days, single_select, turn
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import is_date
 from sqljury.sql.terms import group_keys, meant
@@ -131,3 +134,74 @@ def _put_last(order: exp.Order, ordered: exp.Ordered, key: exp.Expr, dialect: st
         return
     is_null = exp.Is(this=key.copy(), expression=exp.Null())
     order.set("expressions", [exp.Ordered(this=is_null, nulls_first=True), *order.expressions])
+
+
+def directions(tree: exp.Query, asked: Asked) -> Change | None:
+    """Turn the order of the only key that is a day where the question says which days come first.
+
+    The question says so once, and the order has one key that is a column of days.
+    """
+    descending = latest_first(asked.question.text)
+    order = tree.args.get("order")
+    if descending is None or order is None or not all(isinstance(key, exp.Ordered) for key in order.expressions):
+        return None
+    days = [key for key in order.expressions if _is_day(meant(key.this, tree), asked)]
+    if len(days) != 1 or bool(days[0].args.get("desc")) == descending:
+        return None
+    turn(days[0], asked.dialect, descending=descending)
+    return Change(f"the question wants the {'latest' if descending else 'earliest'} days first")
+
+
+def _is_day(node: exp.Expr, asked: Asked) -> bool:
+    """Whether a key is a column of days, or the first or last day of such."""
+    inner = node.this if isinstance(node, exp.Max | exp.Min) else node
+    known = held(inner, asked.schema)
+    return known is not None and holds_days(known, asked.data)
+
+
+def missing_limit(tree: exp.Query, asked: Asked) -> Change | None:
+    """Keep as many rows as the question asks for, of a query that sorts them by a number or a day.
+
+    Not where a condition has that number: "reached the top 10" is one on a rank.
+    """
+    select, wanted = single_select(tree), number_of_rows(asked.question.text)
+    order = select.args.get("order") if select is not None else None
+    if select is None or wanted is None or order is None or any(select.args.get(key) for key in ("limit", "offset")):
+        return None
+    if _is_condition(select, wanted) or select.find(exp.Window) or not isinstance(order.expressions[0], exp.Ordered):
+        return None
+    known = held(meant(order.expressions[0].this, select), asked.schema)
+    if known is not None and known.is_text and not holds_days(known, asked.data):
+        return None
+    select.limit(wanted, copy=False)
+    return Change(f"the question asks for {wanted} rows")
+
+
+def _is_condition(select: exp.Select, number: int) -> bool:
+    """Whether WHERE bounds a column by a number or the next one: ``place <= 3``, ``place < 4``."""
+    where = select.args.get("where")
+    literals = where.find_all(exp.Literal) if where is not None else ()
+    bounds = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
+    return any(
+        not literal.is_string
+        and literal.name in (str(number), str(number + 1))
+        and isinstance(literal.parent, bounds)
+        and literal.parent.find(exp.Column) is not None
+        for literal in literals
+    )
+
+
+def row_at_place(tree: exp.Query, asked: Asked) -> Change | None:
+    """Keep the second row of an order, say, where the question asks for the second largest.
+
+    The query keeps the first row alone, or all rows up to the second one.
+    """
+    select, place = single_select(tree), place_of_row(asked.question.text)
+    limit = select.args.get("limit") if select is not None else None
+    if select is None or place is None or not isinstance(limit, exp.Limit) or select.args.get("offset") is not None:
+        return None
+    if select.args.get("order") is None or limit.expression.sql() not in ("1", str(place)):
+        return None
+    select.limit(1, copy=False)
+    select.offset(place - 1, copy=False)
+    return Change(f"the question asks for row {place} of the order")

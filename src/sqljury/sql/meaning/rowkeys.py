@@ -10,8 +10,8 @@ from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held, is_explained, keys_of
 from sqljury.sql.meaning.codes import explaining, only_text
 from sqljury.sql.meaning.letters import is_other_form
-from sqljury.sql.meaning.mentioned import is_negated, stems
 from sqljury.sql.meaning.named import title_of
+from sqljury.sql.meaning.texts import is_negated, stems
 from sqljury.sql.names.readings import table_node
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier

@@ -1,4 +1,4 @@
-"""Rows without a match that are looked for in an inner join, which has none: the query can find nothing."""
+"""Rows without a match, looked for where none can be: in an inner join, by NOT IN over a NULL, by = NULL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqljury.language.alike import mentions
 from sqljury.language.cues import lacked, left_without, never_done, wants_zeros
 from sqljury.language.words import words
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, held, is_met
+from sqljury.sql.meaning.base import Asked, Change, Held, are_unique, compared, held, is_met
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, owner, tables_of
 from sqljury.sql.terms import outside_queries
@@ -253,3 +253,54 @@ def _is_on(condition: exp.Expr, alias: str, asked: Asked) -> bool:
 
 def _wants_null(condition: exp.Expr) -> bool:
     return isinstance(condition, exp.Is) and isinstance(condition.expression, exp.Null)
+
+
+def not_in_null(tree: exp.Query, asked: Asked) -> Change | None:
+    """Leave out the NULLs of NOT IN: by a condition in a subquery, by removing them from a list."""
+    changed = False
+    for node in list(tree.find_all(exp.Not)):
+        within = node.this.unnest()
+        if not isinstance(within, exp.In):
+            continue
+        query = within.args.get("query")
+        select = query.this if isinstance(query, exp.Subquery) else query
+        if isinstance(select, exp.Select):
+            changed |= _without_nulls(select, asked)
+        else:
+            values = [value for value in within.expressions if not isinstance(value, exp.Null)]
+            if values and len(values) < len(within.expressions):
+                within.set("expressions", values)
+                changed = True
+    return Change("NOT IN over a list with NULL in it is never true") if changed else None
+
+
+def compared_with_null(tree: exp.Query, _asked: Asked) -> Change | None:
+    """Ask whether a column is NULL as SQL does: ``IS NULL`` for ``= NULL``, ``IS NOT NULL`` for ``<> NULL``."""
+    changed = False
+    for node, column, other in compared(tree, exp.EQ, exp.NEQ):
+        if isinstance(other, exp.Null):
+            changed = True
+            is_null = exp.Is(this=column.copy(), expression=exp.Null())
+            node.replace(exp.Not(this=is_null) if isinstance(node, exp.NEQ) else is_null)
+    return Change("a comparison with NULL is never true") if changed else None
+
+
+def _without_nulls(select: exp.Select, asked: Asked) -> bool:
+    item = select.selects[0].unalias() if len(select.selects) == 1 else None
+    if item is None or isinstance(item, exp.Star) or select.args.get("limit") is not None:
+        return False
+    if item.find(exp.AggFunc, exp.Window, exp.Literal) is not None or not item.find(exp.Column):
+        return False
+    group = select.args.get("group")
+    if group is not None and item not in group.expressions:
+        return False
+    known = held(item, asked.schema)
+    outer = any(join.side for join in select.args.get("joins") or ())
+    if known is not None and not outer and (known.column.not_null or known.column.name in known.table.primary_key):
+        return False
+    kept = exp.Not(this=exp.Is(this=item.copy(), expression=exp.Null()))
+    where = select.args.get("where")
+    if where is not None and kept in where.find_all(exp.Not):
+        return False
+    select.where(kept, copy=False)
+    return True

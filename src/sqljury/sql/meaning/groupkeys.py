@@ -1,4 +1,4 @@
-"""The key of a table in GROUP BY that splits the groups of the question, and that the result does not show.
+"""What a query groups by, where the question names another column, the rows of another table, or fewer keys.
 
 Small models group by the key of any joined table: ``GROUP BY offices.id, matters.practice_area`` for the number of
 matters in each practice area. Each practice area then comes once for each office.
@@ -6,16 +6,147 @@ matters in each practice area. Each practice area then comes once for each offic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.wants import grouped_by
 from sqljury.language.words import words
-from sqljury.sql.meaning.base import Asked, Change, repeats
+from sqljury.patterns import regex
+from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held, repeats, single_select
+from sqljury.sql.meaning.best import is_aggregate, is_plain
+from sqljury.sql.names.from_clause import FromClause
+from sqljury.sql.names.routes import Step
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import from_items, identifier, owner, tables_of
+from sqljury.sql.resolve import from_items, identifier, owner, referred_table, sources_of, tables_of
 from sqljury.sql.terms import group_keys, meant
-from sqljury.types import Schema, Table
+from sqljury.types import Column, Schema, Table
+
+_BY: Final = frozenset(("by", "per", "each", "every"))
+_SORTED: Final = frozenset(("sort", "sorted", "order", "ordered", "rank", "ranked", "then", "followed", "descending"))
+"""Words before "by" with which it tells the order."""
+_MORE: Final = (("and",), ("or",))
+_EACH_NOUN: Final = regex(r"\b(?:each|every|per|by)(?: the)? ([\w-]+)", re.IGNORECASE)
+_OTHERS: Final = regex(
+    r"\b(?:who|whose|which|persons?|people|everybody|everyone|ids?|numbers? and|codes?|no\.?|identifiers?)\b"
+    r"|\w+ (?:id|number)\b",
+    re.IGNORECASE,
+)
+
+
+def said_group(tree: exp.Query, asked: Asked) -> Change | None:
+    """Group by the column that the question names behind "by", "per" or "each", and show it.
+
+    The query shows names or keys of the rows of the same table, which the question does not name, beside aggregates.
+    """
+    select = single_select(tree)
+    if select is None or not is_plain(select):
+        return None
+    shown = [item.unalias() for item in select.selects if not is_aggregate(item)]
+    keys = [meant(key, select) for key in group_keys(select)[0]]
+    known = [held(node, asked.schema) for node in (*shown, *keys)]
+    first = known[0] if shown else None
+    if first is None or any(one is None or one.table is not first.table for one in known):
+        return None
+    question = words(asked.question.text)
+    aliases = {node.table for node in (*shown, *keys) if isinstance(node, exp.Column)}
+    if len(aliases) > 1 or any(_is_said(one, question) for one in known if one):
+        return None
+    named = list(_named(first.table, question))
+    if len(named) != 1 or any(node.name.lower() == named[0].name.lower() for node in select.find_all(exp.Column)):
+        return None
+    group = shown[0].copy()
+    group.set("this", identifier(named[0].name, asked.dialect))
+    _regroup(select, shown, group)
+    return Change(f"the question asks by {named[0].name}", without=("keys",))
+
+
+def _is_said(known: Held, question: Sequence[str]) -> bool:
+    """Whether the question names a column, by more than the name of its table."""
+    telling = {*words(known.column.name)} - {*words(known.table.name)}
+    return not telling.isdisjoint(question)
+
+
+def _named(table: Table, question: Sequence[str]) -> Iterator[Column]:
+    """The columns whose whole name stands behind "by" or "each", with the name of the table before it or without."""
+    for column in table.columns:
+        called = words(column.name)
+        for name in (called, (*words(table.name), *called)):
+            places = range(1, len(question) - len(name) + 1)
+            if any(
+                question[at : at + len(name)] == name
+                and question[at - 1] in _BY
+                and question[max(at - 2, 0)] not in _SORTED
+                and question[at + len(name) : at + len(name) + 1] not in _MORE
+                for at in places
+            ):
+                yield column
+                break
+
+
+def _regroup(select: exp.Select, shown: Sequence[exp.Expr], group: exp.Expr) -> None:
+    """Show this column first and group by it, without the outputs that were shown."""
+    outputs = [item for item in select.selects if not any(item.unalias() is node for node in shown)]
+    place = next(at for at, item in enumerate(select.selects) if item.unalias() is shown[0])
+    outputs.insert(min(place, len(outputs)), group.copy())
+    select.set("expressions", outputs)
+    select.set("group", exp.Group(expressions=[group.copy()]))
+    order = select.args.get("order")
+    for key in order.expressions if order is not None else ():
+        if isinstance(key.this, exp.Column) and any(key.this == node for node in shown):
+            key.set("this", group.copy())
+
+
+def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
+    """Show the name of the row that the key of the group leads to: of the genre, where titles are grouped by genre.
+
+    ``SELECT t.name, AVG(stars) ... GROUP BY t.genre_id, t.name`` has a group for each title. Only where the table that
+    the key leads to has a column of that name too, and the question has words for that table and none for the other.
+    """
+    sources = sources_of(tree, asked.schema) if isinstance(tree, exp.Select) else None
+    keys, kinds = group_keys(tree) if isinstance(tree, exp.Select) else ([], ())
+    if not isinstance(tree, exp.Select) or sources is None or kinds or len(keys) != 2:
+        return None
+    for key, shown in (keys, keys[::-1]):
+        one, other = held(key, asked.schema), held(shown, asked.schema)
+        if one is None or other is None or one.table is not other.table:
+            continue
+        led_to = [each for each in one.table.foreign_keys if each.columns == (one.column.name,)]
+        table = referred_table(asked.schema, led_to[0]) if len(led_to) == 1 else None
+        named = _title(other.column, table) if table is not None and table is not one.table else None
+        outputs = [item for item in tree.selects if item.unalias() == shown]
+        if named is None or table is None or not outputs or table in sources.tables.values():
+            continue
+        if not _is_of(asked.question.whole, table) or mentions(asked.question.whole, words(one.table.name)):
+            continue
+        start = sources.alias(key.table) if isinstance(key, exp.Column) and key.table else None
+        start = start or next((alias for alias, each in sources.tables.items() if each is one.table), None)
+        clause = FromClause(sources)
+        if start is None or clause.outer():
+            continue
+        for column in tree.find_all(exp.Column):
+            if not column.table and (owners := sources.owners(column.name)):
+                sources.assign(column, owners[0])
+        step = Step(table, led_to[0].columns, led_to[0].ref_columns, many=False)
+        name = sources.column(clause.add(table, on=(start, step)), named.name)
+        for column in [node for node in tree.find_all(exp.Column) if node.name == shown.name and node.table == start]:
+            column.replace(name.copy())
+        return Change(f"the groups are of {table.name}, and the query had names of {one.table.name}")
+    return None
+
+
+def _title(column: Column, table: Table) -> Column | None:
+    """The column of a table that has the same name as one of another table, if that is for the name of a row."""
+    if words(column.name)[-1:] not in {(title,) for title in TITLES}:
+        return None
+    return next((each for each in table.columns if each.name.lower() == column.name.lower()), None)
+
+
+def _is_of(question: str, table: Table) -> bool:
+    """Whether the question is about each row of the table, and of nothing else, and not about the numbers of these."""
+    nouns = [match[1] for match in _EACH_NOUN.finditer(question)]
+    return bool(nouns) and all(mentions(noun, words(table.name)) for noun in nouns) and not _OTHERS.search(question)
 
 
 def stray_key(tree: exp.Query, asked: Asked) -> Change | None:

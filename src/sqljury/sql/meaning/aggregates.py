@@ -1,4 +1,4 @@
-"""Figures that a question asks for separately, where the query takes them over all of the values together."""
+"""Aggregates of another kind, of another column, or of more rows than the question asks for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from sqljury.language.alike import mentions
+from sqljury.language.cues import extreme, ranked
 from sqljury.language.words import words
 from sqljury.patterns import regex
 from sqljury.sql.conditions import operands, outer_conjuncts
-from sqljury.sql.meaning.base import Asked, Change, held, single_select
+from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, holds_days, keys_of, single_select
 from sqljury.sql.meaning.best import is_aggregate
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import identifier
 
+_AVERAGE: Final = regex(r"\b(?:averages?|mean(?!s|t|ing)|avg)\b", re.IGNORECASE)
+_END: Final = regex(r"\b(?:max(?:imum)?|min(?:imum)?|top|bottom|peak|record|at (?:most|least))\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"int|num|dec|real|float|double|money", re.IGNORECASE)
 _SEPARATELY: Final = regex(
     r"\b(?:separately|respectively|apart from (?:each other|one another)|split (?:up )?by|(?:each|both) (?:on|by)"
     r" (?:its|their|his|her) own|side by side)\b",
@@ -21,6 +27,59 @@ _SEPARATELY: Final = regex(
 _TOGETHER: Final = regex(
     r"\b(?:together|altogether|combined|in total|overall|not (?:\w+ )?(?:separately|split))\b", re.IGNORECASE
 )
+
+
+def average(tree: exp.Query, asked: Asked) -> Change | None:
+    """Take the average for the one MAX or MIN of a query, within a subquery, where nothing is found as it is.
+
+    Nothing is above ``SELECT MAX(price)`` of its own column.
+    """
+    question = asked.question.text
+    taken = list(tree.find_all(exp.Max, exp.Min))
+    if len(taken) != 1 or tree.find(exp.Avg) is not None or not _AVERAGE.search(question):
+        return None
+    if extreme(question) or ranked(question) or _END.search(question):
+        return None
+    [node] = taken
+    known, inside = held(node.this, asked.schema), node.find_ancestor(exp.Select)
+    if known is None or known.is_text or known.column.name in keys_of(known.table) or holds_days(known, asked.data):
+        return None
+    if (
+        inside is tree
+        or inside is None
+        or inside.args.get("group")
+        or asked.data.rows(tree.sql(dialect=asked.dialect)) != ()
+    ):
+        return None
+    node.replace(exp.Avg(this=node.this.copy()))
+    return Change(f"the question asks for the average, not for the {'highest' if node.key == 'max' else 'lowest'}")
+
+
+def summed_days(tree: exp.Query, asked: Asked) -> Change | None:
+    """Sum up ``amount_cents`` for the day ``charged_at`` where "the average charged pledge in cents" is asked for.
+
+    The table has exactly one column of numbers, no key, of whose name the question has a word. SQLite and MySQL alone:
+    other engines have means of days, or refuse them.
+    """
+    if asked.dialect not in ("sqlite", "mysql"):
+        return None
+    reason = ""
+    for call in list(tree.find_all(exp.Avg, exp.Sum)):
+        known = held(call.this, asked.schema)
+        if known is None or not holds_dates(known, asked.data):
+            continue
+        keys, shown = keys_of(known.table), {column.name.lower() for column in tree.find_all(exp.Column)}
+        meant = [
+            column.name
+            for column in known.table.columns
+            if _NUMBER.search(column.type)
+            and column.name not in keys
+            and mentions(asked.question.text, {*words(column.name)} - {*words(known.table.name)})
+        ]
+        if len(meant) == 1 and meant[0].lower() not in shown:
+            call.this.set("this", identifier(meant[0], asked.dialect))
+            reason = f"{known.table.name}.{known.column.name} holds days, of which there is no sum"
+    return Change(reason) if reason else None
 
 
 def separately(tree: exp.Query, asked: Asked) -> Change | None:

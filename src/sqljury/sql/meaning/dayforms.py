@@ -1,4 +1,4 @@
-"""Texts such as 31.01.2024 that are days, where a query sorts or compares them as if they were YYYY-MM-DD."""
+"""Days that columns hold as numbers (20240131) or as texts (31.01.2024), where a query takes them for dates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal
 from sqljury.language.times import named_period
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import Asked, Change, day_of, held, holds_days, text_of
-from sqljury.sql.meaning.dates_made import SHORT_MONTHS, day_and_time, of_text
+from sqljury.sql.meaning.dates_made import SHORT_MONTHS, day_and_time, of_number, of_text
 from sqljury.sql.meaning.dayspans import Days, Form, between, covered, is_comparison, with_days, within_cast
 from sqljury.sql.meaning.epochs import taken_as
 from sqljury.sql.meaning.years import SINCE
@@ -196,3 +196,32 @@ def _covered(node: exp.Expr, form: str) -> Days | None:
     year = parts["y"] if len(parts["y"]) > 2 else f"{20 if parts['y'] < '70' else 19}{parts['y']}"
     written = f"{year}-{month:02}-{int(parts['d']):02}"
     return Days(written, written) if 1 <= month <= 12 and 1 <= int(parts["d"]) <= 31 else None
+
+
+def day_numbers(tree: exp.Query, asked: Asked) -> Change | None:
+    """Compare such a column with numbers of days, with all of them where the query has a month or a year.
+
+    A function of dates, or the database's clock beside the column, is given a date made of the number, except on
+    MySQL, whose functions accept such numbers.
+    """
+    changed, since = False, bool(SINCE.search(asked.question.whole))
+    for column in list(tree.find_all(exp.Column)):
+        node = within_cast(column)
+        if not is_comparison(node.parent):
+            node = column
+        old, new = node.parent, None
+        if old is not None:
+            new = with_days(node, old, Form(column, _number, covered, since))
+        if new is None and asked.dialect != "mysql" and taken_as(column):
+            old, new = column, of_number(column, asked.dialect)
+        known = held(column, asked.schema) if new is not None else None
+        if old is None or new is None or known is None:
+            continue
+        if asked.data.times(known.table, known.column.name) == "days":  # the database is asked last
+            changed = True
+            old.replace(new)
+    return Change("the column holds days as numbers such as 20240131", may_empty=True) if changed else None
+
+
+def _number(day: str) -> exp.Expr:
+    return exp.Literal.number(day.replace("-", ""))
