@@ -72,7 +72,7 @@ class Checked:
             "why": self.why,
             "result": result_dict(self.result),
             "agreeing": self.agreeing,
-            "candidates": [one.sql for one in self.candidates],
+            "candidates": [candidate.sql for candidate in self.candidates],
             "passed": self.passed,
             "said": self.said,
             "tests": [test.to_dict() for test in self.tests],
@@ -108,7 +108,7 @@ def check_query(sql: str, context: Context, candidates: Callable[[], State]) -> 
     given = _given(sql, context)
     state = candidates()
     finding = _tested(given, state, context) if given.result.ok else _failing(given, state.candidates)
-    passed, said = passes(sql, finding.tests, context.recipe.refine.sure)
+    passed, counted = passes(sql, finding.tests, context.recipe.refine.sure)
     return Checked(
         question=state.task.question,
         sql=sql,
@@ -119,7 +119,7 @@ def check_query(sql: str, context: Context, candidates: Callable[[], State]) -> 
         candidates=state.candidates,
         tests=finding.tests,
         passed=passed,
-        said=said,
+        said=counted,
         correction=finding.correction,
         cost=context.budget.total(),
         steps=context.budget.steps,
@@ -141,7 +141,11 @@ def _given(sql: str, context: Context) -> Candidate:
 def _agreeing(given: Candidate, written: Sequence[Candidate]) -> list[Candidate]:
     if not given.result.ok:
         return []
-    return [one for one in written if one.group is not None and same(one.result, given.result, VOTES)]
+    return [
+        candidate
+        for candidate in written
+        if candidate.group is not None and same(candidate.result, given.result, VOTES)
+    ]
 
 
 class _Found(NamedTuple):
@@ -160,19 +164,19 @@ def _tested(given: Candidate, state: State, context: Context) -> _Found:
     """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
     written, sure = state.candidates, context.recipe.refine.sure
     rivals = [
-        one
-        for one in (written[index] for index in representatives(written).values())
-        if not same(one.result, given.result, VOTES)
+        candidate
+        for candidate in (written[index] for index in representatives(written).values())
+        if not same(candidate.result, given.result, VOTES)
     ][:RIVALS]
-    tests = run_tests([given.sql, *(one.sql for one in rivals)], state.task, context)
+    tests = run_tests([given.sql, *(rival.sql for rival in rivals)], state.task, context)
     finding = judged(given, rivals, tests, sure)
     if finding.verdict != "unclear" or not _fails(given, tests, sure):
         return finding
-    ran = sum(one.group is not None for one in written)
+    ran = sum(candidate.group is not None for candidate in written)
     if 2 * len(_agreeing(given, written)) > ran:
-        passed, said = passes(given.sql, tests, sure)
+        passed, counted = passes(given.sql, tests, sure)
         others = "the query written for the question returns" if ran == 1 else "most written for the question return"
-        return finding._replace(why=f"it {_falls(passed, said)}, but {others} the same: the test may be wrong")
+        return finding._replace(why=f"it {_falls(passed, counted)}, but {others} the same: the test may be wrong")
     if context.exhausted():
         return finding
     context.emit("refining the query")
@@ -187,28 +191,28 @@ def _tested(given: Candidate, state: State, context: Context) -> _Found:
 
 def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ...], sure: float) -> _Found:
     """The verdict on a query that runs, beside others with other results, from tests on which all were tried."""
-    passed, said = passes(given.sql, tests, sure)
-    if not said:
+    passed, counted = passes(given.sql, tests, sure)
+    if not counted:
         return _Found("unclear", "no test says anything of it", tests=tests)
-    score = {one.sql: passes(one.sql, tests, sure)[0] for one in rivals}
-    best = max(rivals, key=lambda one: score[one.sql], default=None)
+    score = {rival.sql: passes(rival.sql, tests, sure)[0] for rival in rivals}
+    best = max(rivals, key=lambda rival: score[rival.sql], default=None)
     theirs = score[best.sql] if best else -1
-    every = "the test" if said == 1 else f"all {said} tests"
-    if passed == said and theirs < passed:
+    every = "the test" if counted == 1 else f"all {counted} tests"
+    if passed == counted and theirs < passed:
         return _Found("right", f"it passes {every}", tests=tests)
-    if passed == said:
+    if passed == counted:
         return _Found("unclear", f"it passes {every}, but so does a query with another result", tests=tests)
     if theirs > passed:
-        more = "which another query passes" if said == 1 else f"and another query passes {theirs}"
-        return _Found("wrong", f"it {_falls(passed, said)}, {more}", best, tests)
-    why = f"it {_falls(passed, said)}, but no other query does better: the test may be wrong"
+        more = "which another query passes" if counted == 1 else f"and another query passes {theirs}"
+        return _Found("wrong", f"it {_falls(passed, counted)}, {more}", best, tests)
+    why = f"it {_falls(passed, counted)}, but no other query does better: the test may be wrong"
     return _Found("unclear", why, tests=tests)
 
 
 def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:
-    passed, said = passes(given.sql, tests, sure)
-    return passed < said
+    passed, counted = passes(given.sql, tests, sure)
+    return passed < counted
 
 
-def _falls(passed: int, said: int) -> str:
-    return "fails the test" if said == 1 else f"passes {passed or 'none'} of {said} tests"
+def _falls(passed: int, counted: int) -> str:
+    return "fails the test" if counted == 1 else f"passes {passed or 'none'} of {counted} tests"

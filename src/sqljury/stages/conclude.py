@@ -117,10 +117,13 @@ def answer_of(state: State, context: Context) -> Answer:
     votes = sum(candidate.group == best.group for candidate in candidates)
     probability, signals, lacking, made_up, texts = rated(candidates, choice, task, context)
     read = readings(state) if context.explain else ()
-    shown = {choice.index, *(one.candidate for one in read)} if context.explain else ()
-    told = {index: _told(candidates[index], task, context) for index in shown}
-    explanation, remarks = told.get(choice.index, (None, ()))
-    read = tuple(replace(one, explanation=told[one.candidate][0], remarks=told[one.candidate][1]) for one in read)
+    shown = {choice.index, *(reading.candidate for reading in read)} if context.explain else ()
+    explanations = {index: _told(candidates[index], task, context) for index in shown}
+    explanation, remarks = explanations.get(choice.index, (None, ()))
+    read = tuple(
+        replace(reading, explanation=explanations[reading.candidate][0], remarks=explanations[reading.candidate][1])
+        for reading in read
+    )
     ask = ""
     if context.least is not None:
         ask = doubt.between(read) or doubt.settling(candidates, choice, task) or doubt.confirming(explanation)

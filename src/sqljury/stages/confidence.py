@@ -50,7 +50,7 @@ SELECTs its query needs.
 _MOST_LACKING: Final = 3.0
 """More words that the database has no name for say nothing more."""
 OPTIONAL: Final = ("votes", "log-probabilities", "tests", "judge")
-NAMES: Final = (*(name for own in SIGNALS.values() for name in own), *(f"without_{signal}" for signal in OPTIONAL))
+NAMES: Final = (*(name for names in SIGNALS.values() for name in names), *(f"without_{signal}" for signal in OPTIONAL))
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Calibration:
 
     def signals(self, known: Mapping[str, float]) -> tuple[str, ...]:
         """The signals that the probability of these figures rests on."""
-        there = [signal for signal in SIGNALS if not known.get(f"without_{signal}")]
-        return tuple(signal for signal in there if any(self.weights.get(name) for name in SIGNALS[signal]))
+        present = [signal for signal in SIGNALS if not known.get(f"without_{signal}")]
+        return tuple(signal for signal in present if any(self.weights.get(name) for name in SIGNALS[signal]))
 
     def to_json(self) -> dict[str, Any]:
         """The format that ``read`` accepts."""
@@ -93,7 +93,7 @@ def figures(
     assert choice.index is not None
     chosen = candidates[choice.index]
     assert chosen.group is not None
-    found = {
+    values = {
         **(known or described(candidates, task)).groups[chosen.group],
         "words_lacking": min(_MOST_LACKING, doubt.weight(lacking)),
         **_rivals(candidates, chosen.group),
@@ -102,13 +102,15 @@ def figures(
     }
     missing = {
         "votes": len(candidates) == 1,
-        "log-probabilities": all(one.logprob is None for one in candidates if one.group == chosen.group),
+        "log-probabilities": all(
+            candidate.logprob is None for candidate in candidates if candidate.group == chosen.group
+        ),
         "tests": not choice.tests,
         "judge": not _is_judged(choice),
     }
     without = {name: signal for signal, absent in missing.items() if absent for name in SIGNALS[signal]}
     flags = {f"without_{signal}": float(absent) for signal, absent in missing.items()}
-    return {name: flags[name] if name in flags else 0.0 if name in without else found[name] for name in NAMES}
+    return {name: flags[name] if name in flags else 0.0 if name in without else values[name] for name in NAMES}
 
 
 def _is_judged(choice: Choice) -> bool:
@@ -117,25 +119,30 @@ def _is_judged(choice: Choice) -> bool:
 
 
 def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
-    others = {one.group for one in candidates} - {group, None}
-    sizes = [total_weight(one for one in candidates if one.group == other) for other in others]
-    own = total_weight(one for one in candidates if one.group == group)
+    others = {candidate.group for candidate in candidates} - {group, None}
+    sizes = [total_weight(candidate for candidate in candidates if candidate.group == rival) for rival in others]
+    size = total_weight(candidate for candidate in candidates if candidate.group == group)
     return {
-        "margin": log(own / (max(sizes, default=0) + 0.5)),
+        "margin": log(size / (max(sizes, default=0) + 0.5)),
         "rivals": float(len(sizes)),
-        "failed": total_weight(one for one in candidates if one.group is None) / total_weight(candidates),
+        "failed": total_weight(candidate for candidate in candidates if candidate.group is None)
+        / total_weight(candidates),
     }
 
 
 def _likelihood(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
     """Log-probability of the group's likeliest query, the same for 20 characters, and the group's share of all."""
-    known = {one.sql: max(one.logprob, LEAST_LOGPROB) for one in candidates if one.logprob is not None}
-    own = [one.sql for one in candidates if one.group == group and one.sql in known]
-    if not own:
+    known = {
+        candidate.sql: max(candidate.logprob, LEAST_LOGPROB)
+        for candidate in candidates
+        if candidate.logprob is not None
+    }
+    queries = [candidate.sql for candidate in candidates if candidate.group == group and candidate.sql in known]
+    if not queries:
         return {"likely": 0.0, "likely_even": 0.0, "mass": 0.0}
-    best = max(own, key=lambda sql: known[sql])
+    best = max(queries, key=lambda sql: known[sql])
     total = sum(exp(logprob) for logprob in known.values())
-    mass = sum(exp(known[sql]) for sql in set(own)) / total if total > 0 else 0.5
+    mass = sum(exp(known[sql]) for sql in set(queries)) / total if total > 0 else 0.5
     return {"likely": known[best], "likely_even": 20 * known[best] / max(20, len(best)), "mass": mass}
 
 

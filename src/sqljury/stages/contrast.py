@@ -27,15 +27,15 @@ def verified(answer: Answer, db: Database, *, seed: int = 0, cancel: threading.E
     chosen = None if answer.choice is None else answer.choice.index
     if answer.choice is None or chosen is None:
         return answer
-    other = rival(answer.candidates, answer.choice)
-    if answer.candidates[chosen].group is None or other is None:
+    rival_group = rival(answer.candidates, answer.choice)
+    if answer.candidates[chosen].group is None or rival_group is None:
         return replace(answer, verified=Verified("agreed"))
-    queries = (answer.sql, answer.candidates[representative(answer.candidates, other)].sql)
+    queries = (answer.sql, answer.candidates[representative(answer.candidates, rival_group)].sql)
     known = _known(answer.choice.tests, queries)
     if known is not None:
-        return replace(answer, verified=Verified("differ", other, known))
+        return replace(answer, verified=Verified("differ", rival_group, known))
     name = str(derive_seed(seed, answer.question.id or answer.question.text, "verify"))
-    return replace(answer, verified=_searched(queries, other, db, name, cancel))
+    return replace(answer, verified=_searched(queries, rival_group, db, name, cancel))
 
 
 def _known(tests: Sequence[Tried], queries: tuple[str, str]) -> Tried | None:
@@ -47,14 +47,14 @@ def _known(tests: Sequence[Tried], queries: tuple[str, str]) -> Tried | None:
 
 def _of(test: Tried, queries: tuple[str, str]) -> Tried:
     """The test with two of its queries alone."""
-    places = [test.queries.index(query) for query in queries]
-    classes = [test.classes[place] for place in places] if test.classes else []
+    positions = [test.queries.index(query) for query in queries]
+    classes = [test.classes[position] for position in positions] if test.classes else []
     return replace(
         test,
         queries=queries,
-        results=tuple(test.results[place] for place in places),
-        passed=tuple(test.passed[place] for place in places),
-        classes=tuple(classes.index(one) for one in classes),
+        results=tuple(test.results[position] for position in positions),
+        passed=tuple(test.passed[position] for position in positions),
+        classes=tuple(classes.index(label) for label in classes),
     )
 
 
@@ -72,11 +72,11 @@ def _searched(
         for name, result in zip(("answer", "rival"), on_nothing.results, strict=True):
             if result.error:
                 return Verified("untried", rival, why=f"the {name} cannot be run there: {result.error}")
-        found = separating_suite(queries, schema, db, Search(seed=seed), cancel)
+        suite = separating_suite(queries, schema, db, Search(seed=seed), cancel)
     except DatabaseError as error:
         return Verified("untried", rival, why=str(error))
     if cancel is not None and cancel.is_set():
         raise CancelledError("stopped while looking for rows on which the queries differ")
-    if found.together:
+    if suite.together:
         return Verified("together", rival)
-    return Verified("differ", rival, found.tests[0])
+    return Verified("differ", rival, suite.tests[0])

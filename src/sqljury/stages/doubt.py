@@ -99,20 +99,20 @@ def between(readings: Sequence[Reading]) -> str:
 
 def settling(candidates: Sequence[Candidate], choice: Choice, task: Task) -> str:
     """The question on which the chosen query and the best other one part; empty where there is no other."""
-    other = rival(candidates, choice)
-    if choice.index is None or other is None:
+    rival_group = rival(candidates, choice)
+    if choice.index is None or rival_group is None:
         return ""
-    first, second = candidates[choice.index].sql, candidates[representative(candidates, other)].sql
+    first, second = candidates[choice.index].sql, candidates[representative(candidates, rival_group)].sql
     return _parting(first, second, task.known) or _EITHER
 
 
 def confirming(explanation: Explanation | None) -> str:
     """The question whether the chosen query means what was asked, by its last steps; empty where it has none."""
     steps = explanation.steps if explanation is not None else ()
-    told = [step.text.strip().rstrip(".") for step in steps if step.depth == 0 and step.kind in _TELLING][-_TOLD:]
+    texts = [step.text.strip().rstrip(".") for step in steps if step.depth == 0 and step.kind in _TELLING][-_TOLD:]
     return (
-        f"Is this what is meant: {'; '.join([*told[:1], *(one[:1].lower() + one[1:] for one in told[1:])])}?"
-        if told
+        f"Is this what is meant: {'; '.join([*texts[:1], *(text[:1].lower() + text[1:] for text in texts[1:])])}?"
+        if texts
         else ""
     )
 
@@ -130,9 +130,9 @@ def _parting(left: str, right: str, schema: Schema) -> str:
     if set(first.items) != set(second.items):
         return f"Is {_some(first.items)} to be shown, or {_some(second.items)}?"
     if set(first.conditions) != set(second.conditions):
-        one = [said for said in first.conditions if said not in second.conditions]
-        other = [said for said in second.conditions if said not in first.conditions]
-        return f"Is it meant that {_some(one) or 'all rows count'}, or that {_some(other) or 'all rows count'}?"
+        on_left = [condition for condition in first.conditions if condition not in second.conditions]
+        on_right = [condition for condition in second.conditions if condition not in first.conditions]
+        return f"Is it meant that {_some(on_left) or 'all rows count'}, or that {_some(on_right) or 'all rows count'}?"
     if first.distinct != second.distinct:
         return "Is each value to be shown or counted once, or as often as it occurs?"
     return ""
@@ -146,7 +146,9 @@ class _Told:
         for column in tree.find_all(exp.Column):  # spelled as the schema does, so that spelling is no difference
             _, table = owner(column, schema) or ("", None)
             spelled = table.columns if table is not None else ()
-            name = next((one.name for one in spelled if one.name.lower() == column.name.lower()), column.name)
+            name = next(
+                (declared.name for declared in spelled if declared.name.lower() == column.name.lower()), column.name
+            )
             if not isinstance(column.this, exp.Star):
                 column.set("this", exp.to_identifier(name))
         read = (find_table(schema, node) for node in tree.find_all(exp.Table))
@@ -170,8 +172,8 @@ class _Told:
         return f"the {'highest' if key.args.get('desc') else 'lowest'} {self._phrases.value(meant(key.this, query))}"
 
 
-def _some(told: Sequence[str]) -> str:
-    return listed([shortened(one, _CHARS) for one in told[:_LISTED]])
+def _some(texts: Sequence[str]) -> str:
+    return listed([shortened(text, _CHARS) for text in texts[:_LISTED]])
 
 
 def is_hopeless(candidates: Sequence[Candidate], task: Task, least: float | None) -> bool:
@@ -189,7 +191,7 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
     """
     if not is_english(task.question.text):
         return []
-    names, asked, said = _names(task.known), question_words(task.question.text), _said(task)
+    names, asked, stated = _names(task.known), question_words(task.question.text), _said(task)
     values = mentioned(task.question.text)  # without quotes they look like names
 
     @cache
@@ -198,8 +200,8 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
 
     @cache
     def lacks(word: str) -> bool:
-        named = not word.isdigit() and any(likeness(one, word) >= ALIKE for one in asked)
-        return named and word not in values and word not in said and not _known(word, listed())
+        named = not word.isdigit() and any(likeness(term, word) >= ALIKE for term in asked)
+        return named and word not in values and word not in stated and not _known(word, listed())
 
     @cache
     def lacking_in(sql: str) -> list[str]:
@@ -209,9 +211,9 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
         unknown = [name for name in _named(sql, task.known) if name.casefold() not in folded]
         return [word for name in unknown for word in pieces(name) if lacks(word)]
 
-    found = [lacking_in(one.forms[0]) for one in candidates]
-    enough = found and sum(map(bool, found)) >= INVENTED * len(found)
-    return list(dict.fromkeys(word for own in found for word in own)) if enough else []
+    lacked = [lacking_in(candidate.forms[0]) for candidate in candidates]
+    enough = lacked and sum(map(bool, lacked)) >= INVENTED * len(lacked)
+    return list(dict.fromkeys(word for words in lacked for word in words)) if enough else []
 
 
 def _named(sql: str, schema: Schema) -> list[str]:
@@ -219,9 +221,9 @@ def _named(sql: str, schema: Schema) -> list[str]:
     query, tree = anatomy(sql, schema), read_query(sql, schema.dialect)
     if tree is None:
         return []
-    listed = [column.name for one in tree.find_all(exp.TableAlias) for column in one.args.get("columns") or ()]
-    own = {name.casefold() for name in (*(one.alias for one in tree.find_all(exp.Alias)), *listed)}
-    return [name for name in (*query.tables, *query.columns) if name.casefold() not in own]
+    listed = [column.name for alias in tree.find_all(exp.TableAlias) for column in alias.args.get("columns") or ()]
+    aliases = {name.casefold() for name in (*(alias.alias for alias in tree.find_all(exp.Alias)), *listed)}
+    return [name for name in (*query.tables, *query.columns) if name.casefold() not in aliases]
 
 
 def remark(words: Sequence[str]) -> tuple[str, ...]:
@@ -239,8 +241,10 @@ def missing(task: Task, chosen: Candidate | None = None) -> list[str]:
 
     What the ``chosen`` query looks for and finds, or computes as a rank, is not missing.
     """
-    found = _found(chosen, task.known) if chosen is not None else ()
-    words = [word for word in unnamed(task) if not any(likeness(word, one) >= ALIKE for one in found)]
+    query_words = _found(chosen, task.known) if chosen is not None else ()
+    words = [
+        word for word in unnamed(task) if not any(likeness(word, query_word) >= ALIKE for query_word in query_words)
+    ]
     return words if words and (weight(words) >= 1 or _is_all(words, task)) else []
 
 
@@ -267,10 +271,10 @@ def unnamed(task: Task) -> list[str]:
 
     Empty for a schema whose names are not English: the question may be, and means them all the same.
     """
-    listed, said = _pieces_of(_names(task.known)), _said(task)
+    listed, stated = _pieces_of(_names(task.known)), _said(task)
     if not has_english(listed):
         return []
-    return [word for word in things(task.question.text) if word not in said and not _known(word, listed)]
+    return [word for word in things(task.question.text) if word not in stated and not _known(word, listed)]
 
 
 @quiet()
@@ -279,9 +283,9 @@ def _found(chosen: Candidate, schema: Schema) -> list[str]:
     tree = read_query(chosen.sql, schema.dialect) if chosen.result.finds else None
     if tree is None:
         return []
-    texts = [one.name for one in tree.find_all(exp.Literal) if one.is_string and _is_looked_for(one)]
-    ranked = [one.this.sql() for one in tree.find_all(exp.Window)]
-    return [word for one in (*texts, *ranked) for word in pieces(one)]
+    texts = [literal.name for literal in tree.find_all(exp.Literal) if literal.is_string and _is_looked_for(literal)]
+    ranked = [window.this.sql() for window in tree.find_all(exp.Window)]
+    return [word for text in (*texts, *ranked) for word in pieces(text)]
 
 
 def _is_looked_for(literal: exp.Literal) -> bool:
@@ -315,9 +319,9 @@ def _known(word: str, names: Sequence[str]) -> bool:
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import extractOne
 
-    if any(likeness(one, name) >= ALIKE for one in (word, *SAME.get(word, ())) for name in names):
+    if any(likeness(synonym, name) >= ALIKE for synonym in (word, *SAME.get(word, ())) for name in names):
         return True
     if extractOne(word, names, scorer=Indel.normalized_similarity, score_cutoff=MISSPELT):
         return True
-    alike = [one for one in GENERAL if one[0] == word[0] and one[-1] == word[-1]]
+    alike = [term for term in GENERAL if term[0] == word[0] and term[-1] == word[-1]]
     return bool(extractOne(word, alike, scorer=Indel.normalized_similarity, score_cutoff=MISSPELT_GENERAL))

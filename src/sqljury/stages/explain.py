@@ -48,31 +48,34 @@ def explained(candidate: Candidate, task: Task, context: Context) -> Explanation
     values = (*_respelt(candidate, task.question.whole, schema), *_alike(candidate, schema))
     alike = tuple({effect.text.partition(", where ")[0]: effect for effect in values}.values())
     try:
-        told = (*steps(tree, schema), *_rewrites(candidate))
+        all_steps = (*steps(tree, schema), *_rewrites(candidate))
         planned = probes(tree, schema, wants(task.question.whole))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return Explanation(effects=alike, uncounted="the query could not be read")  # a parser's own bug on odd text too
     counted, why = _counted(planned, context)
-    return Explanation(told, (*alike, *counted), why)
+    return Explanation(all_steps, (*alike, *counted), why)
 
 
 def _counted(planned: list[Probe], context: Context) -> tuple[list[Effect], str]:
     """The effects that were observed, and why others were not looked for."""
-    found: dict[str, Effect] = {}
-    left = min(SECONDS, context.budget.left)
+    effects: dict[str, Effect] = {}
+    seconds_left = min(SECONDS, context.budget.left)
     for done, probe in enumerate(planned):
         if done >= MOST:
-            return list(found.values()), "there were too many to count"
-        if left <= 0 or context.exhausted():
-            return list(found.values()), "the time for it was spent"
-        result = context.execute(probe.sql, min(PROBE_SECONDS, left))
-        left -= result.seconds
+            return list(effects.values()), "there were too many to count"
+        if seconds_left <= 0 or context.exhausted():
+            return list(effects.values()), "the time for it was spent"
+        result = context.execute(probe.sql, min(PROBE_SECONDS, seconds_left))
+        seconds_left -= result.seconds
         if result.error_kind in ("limit", "cancelled"):
-            return list(found.values()), "counting took too long" if result.error_kind == "limit" else "it was stopped"
+            return (
+                list(effects.values()),
+                "counting took too long" if result.error_kind == "limit" else "it was stopped",
+            )
         effect = probe.read(result.rows) if result.ok else None
         if effect is not None:
-            found.setdefault(effect.text, effect)
-    return list(found.values()), ""
+            effects.setdefault(effect.text, effect)
+    return list(effects.values()), ""
 
 
 def _rewrites(candidate: Candidate) -> Iterator[Step]:
@@ -88,7 +91,7 @@ def _alike(candidate: Candidate, schema: Schema) -> Iterator[Effect]:
         if fix.by not in ("values", "model"):
             continue
         old, new = _texts(before, schema.dialect), _texts(after, schema.dialect)
-        gone, come = [one for one in old if one not in new], [one for one in new if one not in old]
+        gone, come = [value for value in old if value not in new], [value for value in new if value not in old]
         if len(gone) != len(come) or (fix.by == "model" and len(gone) != 1):
             continue
         for value, stored in zip(gone, come, strict=True):
@@ -128,9 +131,9 @@ def _misspells(run: str, value: str) -> bool:
 def _texts(sql: str, dialect: str) -> dict[str, str]:
     """The texts that a query compares for equality, with the name of the column that each is compared with."""
     tree = read_query(sql, dialect)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for literal in tree.find_all(exp.Literal) if tree is not None else ():
         if literal.is_string and isinstance(literal.parent, exp.EQ | exp.NEQ | exp.In):
             columns = [part for part in literal.parent.iter_expressions() if isinstance(part, exp.Column)]
-            found[literal.name] = text.printable(columns[0].name) if columns else ""
-    return found
+            texts[literal.name] = text.printable(columns[0].name) if columns else ""
+    return texts

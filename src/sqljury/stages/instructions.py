@@ -32,15 +32,15 @@ def follow(state: State, context: Context) -> State:
     if wanted is None:
         return state
     candidates = [wanted.repaired(candidate, context) for candidate in state.candidates]
-    left = {
+    undone = {
         index: wanted.unmet(candidate)
         for index, candidate in enumerate(candidates)
         if candidate.result.ok and candidate.sql
     }
-    if left and all(left.values()):
+    if undone and all(undone.values()):
         context.emit("checking instructions")
-        first = next(iter(left))
-        candidates[first] = wanted.asked_again(candidates[first], left[first], context)
+        first = next(iter(undone))
+        candidates[first] = wanted.asked_again(candidates[first], undone[first], context)
     return replace(state, candidates=tuple(candidates))
 
 

@@ -80,13 +80,13 @@ def scored(task: Task, indexes: Indexes) -> list[float]:
 def retrieved(scores: list[float], share: float) -> set[int]:
     """The places of the tables that score at least ``share`` of the best; all where none has a score."""
     best = max(scores, default=0.0)
-    return {place for place, score in enumerate(scores) if score >= share * best}
+    return {index for index, score in enumerate(scores) if score >= share * best}
 
 
 def keep(schema: Schema, picked: Collection[int], scores: list[float], indexes: Indexes) -> Schema:
     """These tables of the schema, by place, and those that join them."""
     closed = indexes.of(schema).joins.closed(picked, scores)
-    return only_tables(schema, {schema.tables[place].name for place in closed})
+    return only_tables(schema, {schema.tables[index].name for index in closed})
 
 
 def ask(task: Task, part: LinkPart, context: Context) -> set[int]:
@@ -98,7 +98,7 @@ def ask(task: Task, part: LinkPart, context: Context) -> set[int]:
         json_schema=reply_schema(task.known),
     )
     reply = context.complete(conversation(task), sampling, part.samples)
-    return set().union(*(read(one.text, task.known) for one in reply.completions))
+    return set().union(*(read(completion.text, task.known) for completion in reply.completions))
 
 
 def conversation(task: Task) -> list[Message]:
@@ -129,8 +129,8 @@ def read(reply: str, schema: Schema) -> set[int]:
     """The places of the tables that stand in quotes in a reply, one that was cut off included."""
     named = _KEY.sub("", reply, count=1)  # the key of the list is no table of that name
     return {
-        place
-        for place, table in enumerate(schema.tables)
+        index
+        for index, table in enumerate(schema.tables)
         for name in {table.name, printable(table.name)}
         if any(json.dumps(name, ensure_ascii=escaped) in named for escaped in (True, False))
     }

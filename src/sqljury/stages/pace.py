@@ -55,7 +55,7 @@ def cut(
         return parts[number]
     if not budget.share:
         return _in_time(parts[number], written, context)
-    contested = len({one.group for one in group(written)} - {None}) > 1
+    contested = len({candidate.group for candidate in group(written)} - {None}) > 1
     tokens = tokens_left(context, budget.share if contested else 1.0)
     waiting = list(parts.values())
     reading = [_reading(part, context) for part in waiting]

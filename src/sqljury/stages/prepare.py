@@ -60,9 +60,9 @@ def by_model(question: Question, context: Context) -> tuple[str, ...]:
     sampling = Sampling(max_tokens=MAX_TOKENS, seed=context.seed, json_schema=_SCHEMA)
     reply = context.complete(conversation, sampling)
     written = [word for word in _list(reply.completions[0].text) if _taken_from(word, text)]
-    found = {word.casefold(): word for word in (*by_rules(text), *written)}
+    keywords = {word.casefold(): word for word in (*by_rules(text), *written)}
     first = {word.casefold(): word for word in written}
-    return tuple({**first, **found}.values())[:MAX_KEYWORDS]
+    return tuple({**first, **keywords}.values())[:MAX_KEYWORDS]
 
 
 def _list(reply: str) -> list[str]:
@@ -71,10 +71,10 @@ def _list(reply: str) -> list[str]:
     text = reply[start:] if start >= 0 else ""
     for end in (text, text.rpartition(",")[0] + "]"):
         try:
-            found = json.loads(end)
+            parsed = json.loads(end)
         except (ValueError, RecursionError):
             continue
-        return [item.strip() for item in found if isinstance(item, str) and item.strip()]
+        return [item.strip() for item in parsed if isinstance(item, str) and item.strip()]
     return []
 
 
@@ -218,12 +218,12 @@ def value_index(
 
 def _hits(values: Sequence[Meant], codes: Explained) -> tuple[Hit, ...]:
     """Where the values are, or the codes that are stored in their place."""
-    places: dict[tuple[str, str, str], Hit] = {}
-    for match in (one.match for one in values):
+    hits: dict[tuple[str, str, str], Hit] = {}
+    for match in (value.match for value in values):
         stored = codes.columns_of(match.table, match.column, match.value)
         for table, column in [(table, column) for table, column, _ in stored] or [(match.table, match.column)]:
-            places.setdefault((table, column, match.value), Hit(table, column, match.score))
-    return tuple(places.values())
+            hits.setdefault((table, column, match.value), Hit(table, column, match.score))
+    return tuple(hits.values())
 
 
 def known(
@@ -254,7 +254,9 @@ def visible(db: Database, notes: Notes) -> Notes:
     """
     if not isinstance(db, Guarded) or notes == NO_NOTES:
         return notes
-    shown = {(table.name, name) for table in db.schema.tables for name in ("", *(one.name for one in table.columns))}
+    shown = {
+        (table.name, name) for table in db.schema.tables for name in ("", *(column.name for column in table.columns))
+    }
     bound = bind(db.whole, notes)
     return replace(
         bound,

@@ -42,11 +42,11 @@ def readings(state: State) -> tuple[Reading, ...]:
     for index in _others(best, candidates):
         if not _is_tellable(candidates[index], state.task):
             continue
-        found = difference(best.sql, candidates[index].sql, schema)
+        distinction = difference(best.sql, candidates[index].sql, schema)
         results = (best.result, candidates[index].result)
-        said = None if found is None else senses(found, asked, schema, results)
-        if said is not None:
-            word, *meanings = said
+        ambiguity = None if distinction is None else senses(distinction, asked, schema, results)
+        if ambiguity is not None:
+            word, *meanings = ambiguity
             sides = zip((choice.index, index), meanings, strict=True)
             return tuple(_reading(word, meaning, at, candidates) for at, meaning in sides)
     return ()
@@ -72,7 +72,7 @@ def _supported(index: int, candidates: Sequence[Candidate]) -> bool:
 
 
 def _votes(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
-    return sum(other.group == candidate.group for other in candidates) if candidate.group is not None else 0
+    return sum(voter.group == candidate.group for voter in candidates) if candidate.group is not None else 0
 
 
 def _is_tellable(candidate: Candidate, task: Task) -> bool:

@@ -78,10 +78,10 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], task: Task, context: 
     the other finds something. A query that comes a second time ends that loop, since it fails the same test.
     """
     trail = _Trail(tests, part, task)
-    told, latest, better = trail.review(candidate), candidate, candidate
+    complaint, latest, better = trail.review(candidate), candidate, candidate
     seen, repeated, rounds = {candidate.sql}, False, 0
-    while told is not None and rounds < part.rounds and not context.exhausted():
-        revised = _revised(latest, told, task, context, rounds, part.reasoning)
+    while complaint is not None and rounds < part.rounds and not context.exhausted():
+        revised = _revised(latest, complaint, task, context, rounds, part.reasoning)
         rounds += 1
         if revised is None:
             break
@@ -89,11 +89,11 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], task: Task, context: 
         if repeated and part.keep == "better":
             break
         seen.add(revised.sql)
-        told, latest = trail.review(revised), revised
-        if told is None and not repeated and trail.mended(candidate, revised) and not _worse(revised, candidate):
+        complaint, latest = trail.review(revised), revised
+        if complaint is None and not repeated and trail.mended(candidate, revised) and not _worse(revised, candidate):
             better = latest
     fix = Fix(candidate.sql, trail.reason or "it could not be run", "tests")
-    better, last = (one if one is candidate else _kept(candidate, one, fix) for one in (better, latest))
+    better, last = (query if query is candidate else _kept(candidate, query, fix) for query in (better, latest))
     return Refined(last if part.keep == "last" else better, trail.tests, rounds, better, last)
 
 
@@ -110,12 +110,12 @@ def by_result(candidate: Candidate, task: Task, context: Context) -> Refined:
 
     Self-correction by the result of a query (Table 5, CHESS); what is written then is believed, as long as it runs.
     """
-    told = prompts.render("refine/result", result=_result(candidate.result))
-    return _believed(candidate, told, "compared with its result", task, context)
+    request = prompts.render("refine/result", result=_result(candidate.result))
+    return _believed(candidate, request, "compared with its result", task, context)
 
 
-def _believed(candidate: Candidate, told: str, reason: str, task: Task, context: Context) -> Refined:
-    revised = _revised(candidate, told, task, context, 0)
+def _believed(candidate: Candidate, request: str, reason: str, task: Task, context: Context) -> Refined:
+    revised = _revised(candidate, request, task, context, 0)
     if revised is None or _worse(revised, candidate):
         return Refined(candidate, rounds=1)
     return Refined(_kept(candidate, revised, Fix(candidate.sql, reason, "model")), rounds=1)
@@ -140,8 +140,8 @@ def counts(tried: Tried, sure: float) -> bool:
 
 def passes(sql: str, tests: Sequence[Tried], sure: float) -> tuple[int, int]:
     """How many of the tests that count the query passes, and of how many that say anything of it."""
-    said = [_said(one, sql) for one in tests if counts(one, sure)]
-    return sum(one is True for one in said), sum(one is not None for one in said)
+    outcomes = [_said(test, sql) for test in tests if counts(test, sure)]
+    return sum(outcome is True for outcome in outcomes), sum(outcome is not None for outcome in outcomes)
 
 
 def placed(before: Sequence[Tried], refined: Refined, group: int) -> tuple[Tried, ...]:
@@ -150,7 +150,7 @@ def placed(before: Sequence[Tried], refined: Refined, group: int) -> tuple[Tried
     Without it where groups before that were not tested, so that places go on meaning groups.
     """
     sql = refined.candidate.sql
-    return tuple(_placed(one, after, sql, group) for one, after in zip(before, refined.tests, strict=True))
+    return tuple(_placed(test, after, sql, group) for test, after in zip(before, refined.tests, strict=True))
 
 
 def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
@@ -160,9 +160,9 @@ def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
     order[group : group + 1] = [after.queries.index(sql)]
     return replace(
         after,
-        queries=tuple(after.queries[place] for place in order),
-        results=tuple(after.results[place] for place in order),
-        passed=tuple(after.passed[place] for place in order),
+        queries=tuple(after.queries[position] for position in order),
+        results=tuple(after.results[position] for position in order),
+        passed=tuple(after.passed[position] for position in order),
     )
 
 
@@ -180,10 +180,10 @@ class _Trail:
         """Against a query: that it cannot be run, else the first test that it fails."""
         if not candidate.result.ok:
             return repair.complaint(candidate, self._task, ())
-        self.tests = tuple(_with(one, candidate.sql) for one in self.tests)
-        for one in self.tests:
-            if counts(one, self._sure) and _said(one, candidate.sql) is False:
-                return self._failed(one, candidate.sql)
+        self.tests = tuple(_with(test, candidate.sql) for test in self.tests)
+        for test in self.tests:
+            if counts(test, self._sure) and _said(test, candidate.sql) is False:
+                return self._failed(test, candidate.sql)
         return None
 
     def mended(self, candidate: Candidate, revised: Candidate) -> bool:
@@ -194,8 +194,8 @@ class _Trail:
         """
         from sqljury.testing.trial import rerun
 
-        failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
-        return all(rerun(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
+        failed = [test for test in self.tests if counts(test, self._sure) and _said(test, candidate.sql) is False]
+        return all(rerun(test, [candidate.sql, revised.sql]).passed == (False, True) for test in failed)
 
     def _failed(self, tried: Tried, sql: str) -> str:
         from sqljury.testing.show import show_case
@@ -216,14 +216,14 @@ class _Trail:
 
 
 def _revised(
-    candidate: Candidate, told: str, task: Task, context: Context, number: int, reasoning: bool = False
+    candidate: Candidate, request: str, task: Task, context: Context, number: int, reasoning: bool = False
 ) -> Candidate | None:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
     Nor is there one where the model could not be asked (see ``Context.ask``): the query that was there stays. Its fixes
     are those of its own text alone.
     """
-    turn = [*messages(task), Message("assistant", written(candidate, task)), Message("user", told)]
+    turn = [*messages(task), Message("assistant", written(candidate, task)), Message("user", request)]
     stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
     sampling = Sampling(
         max_tokens=repair.max_tokens(context) + REASONING_TOKENS * reasoning,
@@ -248,9 +248,9 @@ def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate
     return replace(revised, fixes=(*candidate.fixes, rewritten, *revised.fixes), group=None)
 
 
-def _worse(one: Candidate, other: Candidate) -> bool:
+def _worse(revised: Candidate, candidate: Candidate) -> bool:
     """Whether the first fails where the other runs, or finds nothing where the other finds something."""
-    return (other.result.ok and not one.result.ok) or bool(other.result.rows and not one.result.rows)
+    return (candidate.result.ok and not revised.result.ok) or bool(candidate.result.rows and not revised.result.rows)
 
 
 def _with(tried: Tried, sql: str) -> Tried:

@@ -42,42 +42,42 @@ class Format:
         Raises ``InputError`` for a file that is missing, cannot be read, or is not of this kind and version.
         """
         loaded = self.loaded(file)
-        place, again = file or self.own, f"make it again with `{self.made_by}`"
+        source, again = file or self.own, f"make it again with `{self.made_by}`"
         if loaded.get("version") != self.version:
-            raise InputError(f"{place}: is of version {loaded.get('version')!r}, not {self.version}; {again}")
+            raise InputError(f"{source}: is of version {loaded.get('version')!r}, not {self.version}; {again}")
         weights, card = loaded.get("weights"), loaded.get("card")
         if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
-            raise InputError(f"{place}: has no weights or no card; {again}")
+            raise InputError(f"{source}: has no weights or no card; {again}")
         self.check_weights(weights, file, known)
         return loaded
 
     def check_weights(self, weights: Mapping[str, Any], file: str, known: Collection[str]) -> None:
         """Raise ``InputError`` for a weight in a file that is no number, or is not of a ``known`` figure."""
-        place, again = file or self.own, f"make it again with `{self.made_by}`"
+        source, again = file or self.own, f"make it again with `{self.made_by}`"
         for name, weight in weights.items():
             if name not in known:
-                raise InputError(f"{place}: {name!r} is not a feature of this version; {again}")
+                raise InputError(f"{source}: {name!r} is not a feature of this version; {again}")
             if not in_measure(weight):
-                raise InputError(f"{place}: the weight of {name!r} is not a number of log-odds; {again}")
+                raise InputError(f"{source}: the weight of {name!r} is not a number of log-odds; {again}")
 
     def loaded(self, file: str) -> dict[str, Any]:
         """What a file of this kind holds, of any version; raises ``InputError`` as ``read`` does."""
-        text, place = self.text(file), file or self.own
+        text, source = self.text(file), file or self.own
         try:
             loaded = json.loads(text)
         except (ValueError, RecursionError):
-            raise InputError(f"{place}: is not JSON; make it again with `{self.made_by}`") from None
+            raise InputError(f"{source}: is not JSON; make it again with `{self.made_by}`") from None
         if not isinstance(loaded, dict) or loaded.get("kind") != self.kind:
-            raise InputError(f"{place}: is not the file of {self.name}; make it again with `{self.made_by}`")
+            raise InputError(f"{source}: is not the file of {self.name}; make it again with `{self.made_by}`")
         return loaded
 
     def text(self, file: str) -> str:
         """The text of a file, the package's without a name; raises ``InputError``."""
         advice = f"name a file of `{self.made_by}`"
         if not file:
-            own = files(self.package) / self.own
-            if own.is_file():
-                return own.read_text(encoding="utf-8")
+            shipped = files(self.package) / self.own
+            if shipped.is_file():
+                return shipped.read_text(encoding="utf-8")
             raise InputError(f"this version comes without {self.name}; {advice}")
         try:
             if not os.path.isfile(file):  # a pipe or a device may never end

@@ -78,13 +78,14 @@ def run_given(state: State, context: Context) -> State:
     def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
         return _execute(candidate, state.task, replace(context, cancel=stop))[0]
 
-    different = {(one.sql, one.fixes): one for one in state.candidates}  # samples are often equal
+    # samples are often equal
+    different = {(candidate.sql, candidate.fixes): candidate for candidate in state.candidates}
     context.emit("running the queries", 0, len(different))
     ran = dict(zip(different, map_threads(execute, list(different.values()), context.cancel), strict=True))
     candidates = []
-    for one in state.candidates:
-        done = ran[one.sql, one.fixes]
-        candidates.append(replace(one, sql=done.sql, result=done.result, fixes=done.fixes))
+    for candidate in state.candidates:
+        done = ran[candidate.sql, candidate.fixes]
+        candidates.append(replace(candidate, sql=done.sql, result=done.result, fixes=done.fixes))
     raise_unusable(candidates)
     return replace(state, candidates=tuple(candidates))
 
@@ -96,16 +97,16 @@ def add_opinion(state: State, context: Context) -> State:
     model, or the budget is spent, the others are left alone.
     """
     given = state.candidates
-    different = {one.group for one in group(given)} - {None}
+    different = {candidate.group for candidate in group(given)} - {None}
     if len(different) == 1 or context.exhausted():
         return state
     try:
-        own = _more(replace(state, candidates=()), context, fallback=False)
+        opinions = _more(replace(state, candidates=()), context, fallback=False)
     except ContextLengthError:
         return state
-    if own and not any(one.result.ok for one in (*given, *own)):
-        own = repair(replace(state, candidates=(*given, *own)), context, given).candidates[len(given) :]
-    candidates = with_opinion(given, own, chosen=context.recipe.select.opinion == "candidate")
+    if opinions and not any(candidate.result.ok for candidate in (*given, *opinions)):
+        opinions = repair(replace(state, candidates=(*given, *opinions)), context, given).candidates[len(given) :]
+    candidates = with_opinion(given, opinions, chosen=context.recipe.select.opinion == "candidate")
     raise_unusable(candidates)
     return replace(state, candidates=candidates)
 
@@ -118,7 +119,7 @@ def group_results(state: State, _context: Context) -> State:
 def _written(state: State, context: Context, *, fallback: bool) -> State:
     candidates = (*state.candidates, *_more(state, context, fallback=fallback))
     parts = context.recipe.generate
-    raise_if_order(state.task.question, [one for one in candidates if not parts[one.part].given])
+    raise_if_order(state.task.question, [candidate for candidate in candidates if not parts[candidate.part].given])
     raise_unusable(candidates)
     return replace(state, candidates=candidates)
 
@@ -145,7 +146,7 @@ def _more(state: State, context: Context, *, fallback: bool) -> tuple[Candidate,
         so_far = (*before, *more)
         if is_hopeless(so_far, state.task, context.least):
             break
-        drafts = [one.sql for one in sorted(so_far, key=lambda one: not one.result.ok) if one.sql]
+        drafts = [query.sql for query in sorted(so_far, key=lambda query: not query.result.ok) if query.sql]
         asked = _of_tables(number, state.task, drafts, context.recipe.generate)
         if asked is None:
             continue
@@ -190,8 +191,8 @@ def _ask(number: int, part: GeneratePart, task: Task, drafts: Sequence[str], con
             if written and context.exhausted():
                 break
             seed = derive_seed(context.seed, "order", number, sample)
-            own = replace(part, samples=1, order=1 + seed % ORDERS)
-            written += _completed(number, own, task, drafts, context, sample)
+            reordered = replace(part, samples=1, order=1 + seed % ORDERS)
+            written += _completed(number, reordered, task, drafts, context, sample)
     return written
 
 

@@ -174,6 +174,6 @@ class _Fuzz:
         # SQLite compares by the affinity of the parent's column.
         wanted = tuple(stored(draft[column], parent.affinities[ref]) for column, ref in pairs)
         return any(
-            all(cell == other[ref] for cell, (_, ref) in zip(wanted, pairs, strict=True))
-            for other in self._drafts[key.ref_table]
+            all(cell == referenced[ref] for cell, (_, ref) in zip(wanted, pairs, strict=True))
+            for referenced in self._drafts[key.ref_table]
         )

@@ -52,11 +52,11 @@ def _detached(shape: Shape, rows: Rows, holds: Callable[[Rows], bool], over: Cal
     changed = True
     while changed:
         changed = False
-        for other in _references(shape, rows):
+        for variant in _references(shape, rows):
             if over():
                 return rows
-            if holds(other):
-                fewer = _thinned(shape, other, 1, holds, over)
+            if holds(variant):
+                fewer = _thinned(shape, variant, 1, holds, over)
                 if size(fewer) < size(rows):
                     rows, changed = fewer, True
                     break
@@ -248,9 +248,9 @@ class _Separator:
         for number in range(SMALLER):
             if size(rows) <= READABLE or self._late():
                 break
-            other = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
-            if self._shows(other, finding):
-                fewer = self._minimised(other, pairs)
+            variant = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
+            if self._shows(variant, finding):
+                fewer = self._minimised(variant, pairs)
                 if size(fewer) < size(rows):
                     rows, how = fewer, self._label("mutated")
         return rows, how

@@ -88,10 +88,10 @@ def _texts(definition: str) -> list[str]:
     for index, token in enumerate(tokens[:-1]):
         if token.text.upper() == "CHECK" and tokens[index + 1].token_type.name == "L_PAREN":
             depth = 0
-            for other in tokens[index + 1 :]:
-                depth += {"L_PAREN": 1, "R_PAREN": -1}.get(other.token_type.name, 0)
+            for following in tokens[index + 1 :]:
+                depth += {"L_PAREN": 1, "R_PAREN": -1}.get(following.token_type.name, 0)
                 if not depth:
-                    texts.append(definition[tokens[index + 1].end + 1 : other.start])
+                    texts.append(definition[tokens[index + 1].end + 1 : following.start])
                     break
     return texts
 

@@ -128,16 +128,16 @@ def claim(folder: str | Path, databases: str | Path) -> None:
     Raises ``DatasetError`` for a folder in or around the user's databases, one with other files, or one that cannot
     be written: files of a suite replace what has their names, and beside a database they count as its test suite.
     """
-    root, own = Path(folder), Path(databases).resolve()
-    if root.resolve().is_relative_to(own) or own.is_relative_to(root.resolve()):
+    root, user_folder = Path(folder), Path(databases).resolve()
+    if root.resolve().is_relative_to(user_folder) or user_folder.is_relative_to(root.resolve()):
         raise DatasetError(
             f"{root}: is the folder of the databases, or in or around it; name a new folder for the suite"
         )
     with must_write(root, DatasetError, "name another folder"):
         root.mkdir(parents=True, exist_ok=True)
-        other = _foreign(root)
-        if other is not None:
-            raise DatasetError(f"{root}: holds {other.name!r}, which is no part of a suite; name a new folder")
+        foreign = _foreign(root)
+        if foreign is not None:
+            raise DatasetError(f"{root}: holds {foreign.name!r}, which is no part of a suite; name a new folder")
         save(root, load(root))
 
 

@@ -69,9 +69,9 @@ class Trial(Closing):
     def mended(self, rows: Mapping[str, Sequence[Row]]) -> Rows:
         """Load these rows without those that break a constraint or refer to none, and return what is left."""
         self._keyed.fill(rows, skip=True)
-        left = self._shape.closed(self._keyed.rows())
-        self.load(left)
-        return left
+        kept = self._shape.closed(self._keyed.rows())
+        self.load(kept)
+        return kept
 
     def classes(self) -> tuple[int, ...]:
         """For each query the index of the first that it does not differ from; one that fails is alone."""

@@ -38,7 +38,9 @@ def by_model(task: Task, context: Context) -> Schema | None:
         named = context.kept.get(key, lambda: _named(task, context), context.cancel)
     except _NotAskedError:
         return None
-    kept = {table.name: own | _keys(table) for table in task.shown.tables if (own := named.get(table.name, set()))}
+    kept = {
+        table.name: columns | _keys(table) for table in task.shown.tables if (columns := named.get(table.name, set()))
+    }
     return subset(task.shown, kept) if kept else None
 
 
@@ -74,11 +76,11 @@ def reply_schema(schema: Schema) -> Mapping[str, Any]:
 def read(reply: str, schema: Schema) -> dict[str, set[str]]:
     """By table the columns that stand in quotes in a reply, one that was cut off included."""
     quoted = {_unescaped(text).casefold() for text in _STRING.findall(reply)}
-    found = {
+    named = {
         table.name: {column.name for column in table.columns if _name(table, column.name).casefold() in quoted}
         for table in schema.tables
     }
-    return {table: columns for table, columns in found.items() if columns}
+    return {table: columns for table, columns in named.items() if columns}
 
 
 def _unescaped(text: str) -> str:

@@ -62,9 +62,9 @@ def read(reply: str) -> str:
 
 def _nearest(rows: Result, matcher: Matcher) -> dict[str, str]:
     """By column the text that is most like the question; columns of numbers keep one of their values."""
-    found = {}
+    nearest = {}
     for at, column in enumerate(rows.columns):
         texts = [row[at] for row in rows.rows if isinstance(row[at], str) and row[at] not in (TOO_LARGE, MASKED)]
         if (best := matcher.best(texts)) is not None:
-            found[column] = best
-    return found
+            nearest[column] = best
+    return nearest

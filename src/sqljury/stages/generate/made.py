@@ -94,7 +94,7 @@ def _entity(table: Table, task: Task, context: Context) -> Entity | None:
 def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, context: Context, count: int) -> list[Shot]:
     """The best examples that run and return rows, the best last; rules that were used score less."""
     asked = set(words(task.question.text))
-    scored = [(_score(one, asked, wanted), one) for one in candidates if harmless(one.shot)]
+    scored = [(_score(example, asked, wanted), example) for example in candidates if harmless(example.shot)]
     scored.sort(key=lambda pair: (-pair[0], pair[1].shot.sql))
     chosen: list[tuple[float, Shot]] = []
     uses: Counter[str] = Counter()
@@ -188,16 +188,18 @@ def _filled(rule: Rule, tables: Mapping[str, Entity], ways: Mapping[str, Link], 
     wanted = sorted({slot for slot in rule.slots if slot[1] in (*_CHOICES, "label")})
     for chosen in product(*(_columns(tables[table], role) for table, role in wanted)):
         columns = dict(zip(wanted, chosen, strict=True))
-        if len({(table, one.column) for (table, _), one in columns.items()}) < len(columns):
+        if len({(table, attribute.column) for (table, _), attribute in columns.items()}) < len(columns):
             continue  # one column in two roles
-        pick = random.Random(f"{seed} {rule.name} {[one.full for one in chosen]}")  # noqa: S311
-        filling = _Filling(tables, ways, columns, {slot: _values(one, pick) for slot, one in columns.items()})
+        pick = random.Random(f"{seed} {rule.name} {[attribute.full for attribute in chosen]}")  # noqa: S311
+        filling = _Filling(
+            tables, ways, columns, {slot: _values(attribute, pick) for slot, attribute in columns.items()}
+        )
         if (shot := filling.shot(rule)) is not None:
             yield Made(
                 shot,
                 rule,
-                frozenset(one.table.name for one in tables.values()),
-                frozenset((tables[table].table.name, one.column) for (table, _), one in columns.items()),
+                frozenset(named.table.name for named in tables.values()),
+                frozenset((tables[table].table.name, attribute.column) for (table, _), attribute in columns.items()),
             )
 
 

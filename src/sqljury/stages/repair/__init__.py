@@ -232,7 +232,7 @@ def conforming(candidate: Candidate, task: Task, context: Context, *, names: boo
     sql, result = candidate.sql, candidate.result
     if names and sql and not result.ok:
         bound = rebindings(sql, task.known, task.question.text)[:1]
-        sql = next((other for other in bound if not losses(sql, other, task.known)), sql)
+        sql = next((rebound for rebound in bound if not losses(sql, rebound, task.known)), sql)
     for _ in range(_ROUNDS):
         if result.error is None or result.error.kind not in ("sql", "refused"):
             break
@@ -260,9 +260,9 @@ def readings(candidate: Candidate, task: Task, context: Context) -> list[Candida
         if losses(candidate.sql, sql, task.known):
             continue
         fixed = _fixed(candidate, sql, context.execute(sql), "schema")
-        if fixed.result.ok and not any(same(other.result, fixed.result, ALIKE) for other in bound):
+        if fixed.result.ok and not any(same(reading.result, fixed.result, ALIKE) for reading in bound):
             bound.append(fixed)
-    bound.sort(key=lambda other: not other.result.finds)
+    bound.sort(key=lambda reading: not reading.result.finds)
     return [*bound[:1], *map(_another_reading, bound[1:])] or [candidate]
 
 
@@ -347,8 +347,8 @@ def complaint(candidate: Candidate, task: Task, advice: Sequence[str], lost: Seq
         return prompts.render("fix/lost", holds, lost=", ".join(lost))
     lines = "\n".join(f"- {line}" for line in advice)
     if candidate.result.error is None:  # that nothing was found tells of the content, too
-        said = prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
-        return Text(said, "values")
+        message = prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
+        return Text(message, "values")
     reason = _reason(candidate, task)
     if advice:
         return prompts.render("fix/error_hints", holds, reason=reason, hints=lines)

@@ -106,8 +106,8 @@ def _has_few(table: Table, column: str, schema: Schema, context: Context) -> boo
     """Whether a column has few different values, as far as that is known in the time there is."""
     name = quote_name(column, schema.dialect)
     distinct = f"SELECT DISTINCT {name} FROM {_from(table, schema)} LIMIT {_FEW + 1}"  # noqa: S608
-    found = context.db.execute(distinct, Limits(SEEK_SECONDS, rows=_FEW + 1), context.cancel)
-    return found.ok and len(found.rows) <= _FEW
+    result = context.db.execute(distinct, Limits(SEEK_SECONDS, rows=_FEW + 1), context.cancel)
+    return result.ok and len(result.rows) <= _FEW
 
 
 def fault_of(candidate: Candidate) -> Fault:
@@ -136,18 +136,18 @@ def stored(schema: Schema, context: Context) -> Has:
     After the first question that could not be answered in that time no more are asked: a table that large has no
     index on the column. Nor are more asked once all took twice that time, or the budget is exhausted.
     """
-    left, seconds = ASKED, 2 * SEEK_SECONDS
+    remaining, seconds = ASKED, 2 * SEEK_SECONDS
 
     def has(table: Table, column: str, value: str) -> bool:
-        nonlocal left, seconds
-        if left <= 0 or seconds <= 0 or context.exhausted():
+        nonlocal remaining, seconds
+        if remaining <= 0 or seconds <= 0 or context.exhausted():
             return True
         literal = exp.Literal.string(value).sql(dialect=schema.dialect)
         where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
-        found = context.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), context.cancel)  # noqa: S608
-        left = 0 if found.error_kind == "limit" else left - 1
-        seconds -= found.seconds
-        return not found.ok or bool(found.rows)
+        result = context.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), context.cancel)  # noqa: S608
+        remaining = 0 if result.error_kind == "limit" else remaining - 1
+        seconds -= result.seconds
+        return not result.ok or bool(result.rows)
 
     return has
 
@@ -170,13 +170,13 @@ def _functions(context: Context) -> frozenset[str]:
 
 def _value_line(table: Table, column: str, value: str, task: Task, context: Context) -> str:
     """A text that its column lacks, with the nearest the column has, and another column that has the text."""
-    place = _place(table.name, column, task.known)
-    said = f"{place} has no {text.literal(value)}"
+    qualified = _place(table.name, column, task.known)
+    line = f"{qualified} has no {text.literal(value)}"
     near, elsewhere = _searched(table, column, value, task, context) if context.values else ([], "")
     if elsewhere:
-        return f"{said}, but {elsewhere} has"
+        return f"{line}, but {elsewhere} has"
     near = near or _listed(table, column, value, task, context)
-    return f"{said}; nearest there: {', '.join(map(text.literal, near))}" if near else said
+    return f"{line}; nearest there: {', '.join(map(text.literal, near))}" if near else line
 
 
 def _searched(table: Table, column: str, value: str, task: Task, context: Context) -> tuple[list[str], str]:
@@ -186,10 +186,14 @@ def _searched(table: Table, column: str, value: str, task: Task, context: Contex
         matches = context.values().search(value, _SEARCHED)
     except DatabaseError:
         return [], ""
-    same = [one for one in matches if one.value.casefold() == value.casefold()]
-    other = next((_place(one.table, one.column, task.known) for one in same if one.column != column), "")
-    own = [one.value for one in matches if (one.table, one.column) == (table.name, column) and one.score >= _LEAST]
-    return list(dict.fromkeys(own))[:_VALUES], "" if own else other
+    same = [match for match in matches if match.value.casefold() == value.casefold()]
+    elsewhere = next((_place(match.table, match.column, task.known) for match in same if match.column != column), "")
+    near = [
+        match.value
+        for match in matches
+        if (match.table, match.column) == (table.name, column) and match.score >= _LEAST
+    ]
+    return list(dict.fromkeys(near))[:_VALUES], "" if near else elsewhere
 
 
 def _listed(table: Table, column: str, value: str, task: Task, context: Context) -> list[str]:
@@ -208,5 +212,5 @@ def _from(table: Table, schema: Schema) -> str:
 
 
 def _place(table: str, column: str, schema: Schema) -> str:
-    owner = next((one.schema for one in schema.tables if one.name == table), "")
+    owner = next((entry.schema for entry in schema.tables if entry.name == table), "")
     return f"{text.table_name(table, owner, schema.dialect)}.{text.name(column, schema.dialect)}"

@@ -56,9 +56,9 @@ def representative(candidates: Sequence[Candidate], group: int) -> int:
 
 def rival(candidates: Sequence[Candidate], choice: Choice) -> int | None:
     """The group next to the chosen candidate's, by the choice's scores, else by size; None without one."""
-    own = None if choice.index is None else candidates[choice.index].group
+    chosen = None if choice.index is None else candidates[choice.index].group
     scores = dict(enumerate(choice.scores))
-    others = (number for number in groups(candidates) if number != own)
+    others = (number for number in groups(candidates) if number != chosen)
     return max(others, key=lambda number: (scores.get(number, 0.0), -number), default=None)
 
 
@@ -88,7 +88,9 @@ def in_play(task: Task, queries: Sequence[Candidate], schema: Judged = "used") -
     """What a judge sees of the schema: the part that these queries use, or the ``linked`` one as the writer saw it."""
     if schema == "linked":
         return Text(task.text.strip(), held(task.text))
-    return Text(render(used(task.known, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip(), "schema")
+    return Text(
+        render(used(task.known, [candidate.sql for candidate in queries]), max_chars=SCHEMA_CHARS).strip(), "schema"
+    )
 
 
 def seen(schema: Judged, count: int = 2) -> str:

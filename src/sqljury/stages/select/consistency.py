@@ -43,8 +43,12 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 def joined(candidates: Sequence[Candidate], more: Candidate) -> tuple[Candidate, ...]:
     """Grouped candidates and one more, in the group with its result or in a new, last one."""
-    groups = [one.group for one in candidates if one.group is not None]
-    agreeing = (one.group for one in candidates if one.group is not None and same(one.result, more.result, VOTES))
+    groups = [candidate.group for candidate in candidates if candidate.group is not None]
+    agreeing = (
+        candidate.group
+        for candidate in candidates
+        if candidate.group is not None and same(candidate.result, more.result, VOTES)
+    )
     number = next(agreeing, max(groups, default=-1) + 1) if more.sql and more.result.ok else None
     return (*candidates, replace(more, group=number))
 
@@ -98,7 +102,7 @@ def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
     """
     if not share or len(candidates) < least:
         return False
-    leading = [one for one in group(candidates) if one.group == 0]
+    leading = [candidate for candidate in group(candidates) if candidate.group == 0]
     enough = total_weight(leading) >= share * total_weight(candidates)
     return bool(leading) and bool(leading[0].result.rows) and enough
 
@@ -114,7 +118,7 @@ def _weights(keyed: Iterable[tuple[Key, Candidate]]) -> dict[Key, float]:
     by_key: defaultdict[Key, list[Candidate]] = defaultdict(list)
     for key, candidate in keyed:
         by_key[key].append(candidate)
-    return {key: total_weight(own) for key, own in by_key.items()}
+    return {key: total_weight(candidates) for key, candidates in by_key.items()}
 
 
 def likelihood(candidate: Candidate) -> float:

@@ -64,10 +64,10 @@ def critic(most: int = 0) -> Selector:
         queries = {group: candidates[index] for group, index in best.items()}
         rounds = _windows(list(best), Jury(task, context, queries, failed(candidates)))
         scores = dict.fromkeys(best, 1.0)
-        for number, found in enumerate(rounds):
-            scores |= {group: number + chance for group, chance in found.chances.items()}
+        for number, judgement in enumerate(rounds):
+            scores |= {group: number + chance for group, chance in judgement.chances.items()}
         winner = rounds[-1].winner if rounds else next(iter(best))
-        compared = tuple(comparison for found in rounds for comparison in found.comparisons)
+        compared = tuple(comparison for judgement in rounds for comparison in judgement.comparisons)
         return Choice(best[winner], "critic", tuple(scores.values()), compared)
 
     return select
@@ -97,7 +97,8 @@ class Jury:
                 raise
             asked = self._ask_turned(len(ranked), queries)
         chances = {
-            group: round(sum(found[at] for _, found in asked) / len(asked), DIGITS) for at, group in enumerate(ranked)
+            group: round(sum(probabilities[at] for _, probabilities in asked) / len(asked), DIGITS)
+            for at, group in enumerate(ranked)
         }
         compared = [
             _compared((ranked[first], ranked[second]), first, second, asked)
@@ -132,14 +133,14 @@ def _windows(ranked: Sequence[int], jury: Jury) -> list[Round]:
         fit = max(2, fitting([jury.queries[group] for group in waiting[::-1]], jury.task))
         size = min(most, fit)
         try:
-            found = jury.judge(waiting[-size:])
+            judgement = jury.judge(waiting[-size:])
         except TooLongError:
             if size == 2:
                 raise
             most = size - 1
             continue
-        waiting[-size:] = [found.winner]
-        rounds.append(found)
+        waiting[-size:] = [judgement.winner]
+        rounds.append(judgement)
     return rounds
 
 
@@ -151,7 +152,7 @@ def orders(count: int) -> list[list[int]]:
     """
     shifts = range(count) if count <= ORDERS else [count * number // (ORDERS // 2) for number in range(ORDERS // 2)]
     turned = [[(shift + at) % count for at in range(count)] for shift in shifts]
-    return turned if count <= ORDERS else [order for one in turned for order in (one, one[::-1])]
+    return turned if count <= ORDERS else [order for indices in turned for order in (indices, indices[::-1])]
 
 
 def _compared(numbers: tuple[int, int], first: int, second: int, asked: Asked) -> Comparison:
@@ -160,19 +161,21 @@ def _compared(numbers: tuple[int, int], first: int, second: int, asked: Asked) -
     Orders with the same one of them ahead are summed first, so that an order in which both have next to no
     probability counts for next to nothing.
     """
-    own, both = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    of_first, both = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     for order, chances in asked:
         ahead = order.index(first) < order.index(second)
-        own[ahead] += chances[first]
+        of_first[ahead] += chances[first]
         both[ahead] += chances[first] + chances[second]
-    forwards, backwards = (own[ahead] / both[ahead] if both[ahead] else 0.5 for ahead in (True, False))
+    forwards, backwards = (of_first[ahead] / both[ahead] if both[ahead] else 0.5 for ahead in (True, False))
     return Comparison(*numbers, forwards, backwards)
 
 
 def failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Some of the queries that failed, each once, the likeliest first and those of unknown likelihood last."""
-    by_query = {one.sql: one for one in candidates if one.group is None and one.sql}
-    ranked = sorted(by_query.values(), key=lambda one: float("inf") if one.logprob is None else -one.logprob)
+    by_query = {candidate.sql: candidate for candidate in candidates if candidate.group is None and candidate.sql}
+    ranked = sorted(
+        by_query.values(), key=lambda candidate: float("inf") if candidate.logprob is None else -candidate.logprob
+    )
     return tuple(ranked[:FAILED])
 
 
@@ -193,7 +196,7 @@ def _entry(letter: str, candidate: Candidate, task: Task) -> Text:
 
 def _entries(candidates: Sequence[Candidate], task: Task) -> Text:
     """The queries with their results, each under its letter."""
-    entries = [_entry(letter, one, task) for letter, one in zip(LETTERS, candidates, strict=False)]
+    entries = [_entry(letter, candidate, task) for letter, candidate in zip(LETTERS, candidates, strict=False)]
     return Text("\n\n".join(entries), held(*entries))
 
 

@@ -79,8 +79,8 @@ class Described:
 def described(candidates: Sequence[Candidate], task: Task) -> Described:
     """What `features` rests on but for opinions and a sketch; candidates are grouped."""
     chosen = representatives(candidates)
-    parsed = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
-    queries = [parsed[one.sql] for one in candidates]
+    parsed = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(candidate.sql for candidate in candidates)}
+    queries = [parsed[candidate.sql] for candidate in candidates]
     overlapping = overlaps(candidates, chosen)
     likely = _probabilities(candidates, list(chosen))
     groups = {
@@ -98,8 +98,11 @@ def described(candidates: Sequence[Candidate], task: Task) -> Described:
 
 def described_once(candidates: Sequence[Candidate], task: Task, context: Context) -> Described:
     """The same, made once for the candidates of the context's question, whoever asks first."""
-    own = tuple((one.sql, one.generator, one.logprob, one.group, one.part, one.fixes, one.weight) for one in candidates)
-    key = ("features", own, task.question, task.notes, task.hits)
+    identity = tuple(
+        (query.sql, query.generator, query.logprob, query.group, query.part, query.fixes, query.weight)
+        for query in candidates
+    )
+    key = ("features", identity, task.question, task.notes, task.hits)
     return context.once.get(key, lambda: described(candidates, task), context.cancel)
 
 
@@ -150,20 +153,24 @@ def _of_representative(candidate: Candidate, query: Anatomy, task: Task) -> dict
 
 
 def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
-    own = [candidates[index] for index in members(candidates, group)]
+    voters = [candidates[index] for index in members(candidates, group)]
     kinds = ("schema", "dialect", "values", "model")
-    votes = total_weight(own)
+    votes = total_weight(voters)
     different: dict[str, float] = {}
-    for one in own:
-        different[_bare(one.sql)] = different.get(_bare(one.sql), 0.0) + one.weight
+    for voter in voters:
+        different[_bare(voter.sql)] = different.get(_bare(voter.sql), 0.0) + voter.weight
     return {
         "votes_share": votes / total_weight(candidates),  # of all candidates, failed ones too
         "votes_log": log(votes),
         "votes_first": float(group == 0),  # whether votes choose it
-        "first_part": float(min(one.part for one in candidates) in {one.part for one in own}),  # greedy in most recipes
+        # greedy in most recipes
+        "first_part": float(min(candidate.part for candidate in candidates) in {voter.part for voter in voters}),
         "queries_log": log(sum(min(1.0, weight) for weight in different.values())),  # different queries that agree
         # the share of its candidates that needed a repair of each kind
-        **{f"fixed_{kind}": _mean(float(any(fix.by == kind for fix in one.fixes)) for one in own) for kind in kinds},
+        **{
+            f"fixed_{kind}": _mean(float(any(fix.by == kind for fix in voter.fixes)) for voter in voters)
+            for kind in kinds
+        },
     }
 
 
@@ -187,8 +194,9 @@ def overlaps(candidates: Sequence[Candidate], chosen: Mapping[int, int]) -> dict
         return {group: size / whole for group, size in sizes.items()}
     cells = {group: _cells(candidates[index].result) for group, index in chosen.items()}
     return {
-        group: sum(sizes[other] * (1.0 if other == group else _overlap(own, cells[other])) for other in cells) / whole
-        for group, own in cells.items()
+        group: sum(sizes[other] * (1.0 if other == group else _overlap(counts, cells[other])) for other in cells)
+        / whole
+        for group, counts in cells.items()
     }
 
 
@@ -202,7 +210,7 @@ def _cells(result: Result) -> Cells:
     return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
 
 
-def _sharing(own: Anatomy, queries: Sequence[tuple[Anatomy, Candidate]]) -> dict[str, float]:
+def _sharing(representative: Anatomy, queries: Sequence[tuple[Anatomy, Candidate]]) -> dict[str, float]:
     """The shares of all candidates' queries that agree with the group's in a part."""
     parsed = [(query, candidate) for query, candidate in queries if query.parsed]
     whole = total_weight(candidate for _, candidate in parsed)
@@ -211,10 +219,10 @@ def _sharing(own: Anatomy, queries: Sequence[tuple[Anatomy, Candidate]]) -> dict
         return total_weight(candidate for query, candidate in parsed if agrees(query)) / whole if parsed else 0.0
 
     return {
-        "same_tables": share(lambda query: set(query.tables) == set(own.tables)),
-        "same_items": share(lambda query: query.items == own.items),
-        "same_restrictions": share(lambda query: query.restrictions == own.restrictions),
-        "same_elements": share(lambda query: query.elements == own.elements),
+        "same_tables": share(lambda query: set(query.tables) == set(representative.tables)),
+        "same_items": share(lambda query: query.items == representative.items),
+        "same_restrictions": share(lambda query: query.restrictions == representative.restrictions),
+        "same_elements": share(lambda query: query.elements == representative.elements),
     }
 
 
@@ -226,9 +234,14 @@ def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) 
 
     All 0 where the backend gives none; the worst value for a group without one where others have some.
     """
-    known = [one for one in candidates if one.group is not None and one.logprob is not None]
-    whole = _relative([(one, max(one.logprob or 0.0, LEAST_LOGPROB)) for one in known])
-    even = _relative([(one, 20 * max(one.logprob or 0.0, LEAST_LOGPROB) / max(20, len(one.sql))) for one in known])
+    known = [candidate for candidate in candidates if candidate.group is not None and candidate.logprob is not None]
+    whole = _relative([(candidate, max(candidate.logprob or 0.0, LEAST_LOGPROB)) for candidate in known])
+    even = _relative(
+        [
+            (candidate, 20 * max(candidate.logprob or 0.0, LEAST_LOGPROB) / max(20, len(candidate.sql)))
+            for candidate in known
+        ]
+    )
     best, best_even = _best(whole), _best(even)
     worst = LEAST_LOGPROB if known else 0.0
     return {
@@ -236,7 +249,7 @@ def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) 
             "logprob_best": best.get(group, worst),  # its likeliest candidate
             "logprob_even": best_even.get(group, worst),  # the same for 20 characters of the query
             "logprob_mass": _mass(whole, group, worst),  # its different queries together
-            "logprob_rank": log1p(sum(other > best.get(group, worst) for other in best.values())),  # likelier groups
+            "logprob_rank": log1p(sum(value > best.get(group, worst) for value in best.values())),  # likelier groups
         }
         for group in taking_part
     }
@@ -245,25 +258,25 @@ def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) 
 def _relative(logprobs: Logprobs) -> Logprobs:
     """Each less the greatest of the same generator."""
     best: dict[str, float] = {}
-    for one, logprob in logprobs:
-        best[one.generator] = max(logprob, best.get(one.generator, logprob))
-    return [(one, logprob - best[one.generator]) for one, logprob in logprobs]
+    for candidate, logprob in logprobs:
+        best[candidate.generator] = max(logprob, best.get(candidate.generator, logprob))
+    return [(candidate, logprob - best[candidate.generator]) for candidate, logprob in logprobs]
 
 
 def _best(logprobs: Logprobs) -> dict[int, float]:
     best: dict[int, float] = {}
-    for one, logprob in logprobs:
-        if one.group is not None:
-            best[one.group] = max(logprob, best.get(one.group, logprob))
+    for candidate, logprob in logprobs:
+        if candidate.group is not None:
+            best[candidate.group] = max(logprob, best.get(candidate.group, logprob))
     return best
 
 
 def _mass(logprobs: Logprobs, group: int, worst: float) -> float:
     """The log of the sum over different queries, each by each generator once, at its likeliest."""
     known: dict[tuple[str, str], float] = {}
-    for one, logprob in logprobs:
-        if one.group == group:
-            key = (one.generator, _bare(one.sql))
+    for candidate, logprob in logprobs:
+        if candidate.group == group:
+            key = (candidate.generator, _bare(candidate.sql))
             known[key] = max(logprob, known.get(key, logprob))
     if not known:
         return worst
@@ -276,11 +289,11 @@ def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> 
     if sketch is None:
         return [NOTHING for _ in queries]
     figures = sketch.figures(task.question.whole, task.known, queries)
-    parsed = [own for own, query in zip(figures, queries, strict=True) if query.parsed]
+    parsed = [values for values, query in zip(figures, queries, strict=True) if query.parsed]
     if not parsed:
         return [NOTHING for _ in queries]
-    worst = {name: min(own[name] for own in parsed) for name in NOTHING}
-    return [own if query.parsed else worst for own, query in zip(figures, queries, strict=True)]
+    worst = {name: min(values[name] for values in parsed) for name in NOTHING}
+    return [values if query.parsed else worst for values, query in zip(figures, queries, strict=True)]
 
 
 def _result(result: Result) -> dict[str, float]:
@@ -355,11 +368,13 @@ def _constants(question: str, query: Anatomy, task: Task) -> dict[str, float]:
     marks = [text.casefold() for text in quoted(question)]
     return {
         "numbers_missing": float(len(named - used)),
-        "numbers_unfounded": float(len({one for one in query.numbers if one not in named and one not in "01"})),
+        "numbers_unfounded": float(
+            len({number for number in query.numbers if number not in named and number not in "01"})
+        ),
         "texts": float(len(texts)),
         "texts_unsaid": float(sum(text not in folded for text in texts)),  # not in the question
         "texts_unfounded": float(sum(text not in with_notes for text in texts)),  # nor among values that it may name
-        "quotes_missing": float(sum(not any(one in text or text in one for text in texts if text) for one in marks)),
+        "quotes_missing": float(sum(not any(mark in text or text in mark for text in texts if text) for mark in marks)),
         **_values(query, task.hits),
     }
 

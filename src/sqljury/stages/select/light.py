@@ -122,21 +122,21 @@ def _shipped() -> Weights:
 
 def _read(file: str) -> Weights:
     loaded = FORMAT.read(file, names())
-    place, again = file or FORMAT.own, f"make it again with `{FORMAT.made_by}`"
+    source, again = file or FORMAT.own, f"make it again with `{FORMAT.made_by}`"
     margin, blind = loaded.get("margin"), loaded.get("blind")
     if blind is not None:
         if not isinstance(blind, dict) or set(blind) != {"weights", "margin"} or not isinstance(blind["weights"], dict):
-            raise InputError(f"{place}: its weights without log-probabilities are not weights and a margin; {again}")
+            raise InputError(f"{source}: its weights without log-probabilities are not weights and a margin; {again}")
         FORMAT.check_weights(blind["weights"], file, names())
     if not _is_margin(margin) or (blind is not None and not _is_margin(blind["margin"])):
-        raise InputError(f"{place}: the margin is not a number of log-odds from 0; {again}")
+        raise InputError(f"{source}: the margin is not a number of log-odds from 0; {again}")
     try:
         sketch = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
     except InputError as error:
-        raise InputError(f"{place}: {error}; {again}") from None
+        raise InputError(f"{source}: {error}; {again}") from None
     scorer = _scorer(loaded.get("scorer"))
     if scorer is None and (loaded["weights"].get(JUDGED) or loaded.get("scorer") is not None):
-        raise InputError(f"{place}: it does not say which judge's scores it was fitted with; {again}")
+        raise InputError(f"{source}: it does not say which judge's scores it was fitted with; {again}")
     without = None if blind is None else Fitted(**blind)
     return Weights(loaded["weights"], loaded["card"], margin, sketch, scorer, without)
 
@@ -192,7 +192,7 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
         opinions = Opinions(passed(outcomes), judged)
         figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
-        fitted = weights.fitted(logprobs=all(one.logprob is not None for one in candidates))
+        fitted = weights.fitted(logprobs=all(candidate.logprob is not None for candidate in candidates))
         scores = {group: fitted.score(figures[group]) for group in best}
         winner = list(best)[better(list(scores.values()), fitted.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))

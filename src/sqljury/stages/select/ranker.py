@@ -61,7 +61,7 @@ def _ranking(queries: Sequence[Candidate], task: Task, context: Context) -> list
         reply = context.ask(messages, sampling)
         if reply is not None:
             if named := read(reply.completions[0].text, count):
-                return [order[place] for place in named]
+                return [order[index] for index in named]
             raise UnjudgedError("the ranker's reply names no query")
         if context.exhausted():
             raise UnjudgedError(SPENT)
@@ -95,5 +95,5 @@ def read(reply: str, count: int) -> list[int]:
         named = [str(item) for item in parsed["ranking"]]
     except (ValueError, TypeError, KeyError, RecursionError):
         named = [quoted or bare for quoted, bare in _LETTER.findall(reply)]
-    places = [LETTERS.find(letter.strip().upper()) for letter in named if len(letter.strip()) == 1]
-    return list(dict.fromkeys(place for place in places if 0 <= place < count))
+    indices = [LETTERS.find(letter.strip().upper()) for letter in named if len(letter.strip()) == 1]
+    return list(dict.fromkeys(index for index in indices if 0 <= index < count))

@@ -61,10 +61,10 @@ def group_scores(selector: str, scores: Sequence[float], comparisons: Sequence[C
     if selector != TOURNAMENT or not scores:
         return dict(enumerate(scores))
     points: dict[int, list[float]] = {}
-    for one in comparisons:
-        first = (one.first_shown_first + one.first_shown_second) / 2
-        points.setdefault(one.first, []).append(first)
-        points.setdefault(one.second, []).append(1 - first)
+    for comparison in comparisons:
+        first = (comparison.first_shown_first + comparison.first_shown_second) / 2
+        points.setdefault(comparison.first, []).append(first)
+        points.setdefault(comparison.second, []).append(1 - first)
     return {group: sum(won) / len(won) for group, won in points.items()}
 
 

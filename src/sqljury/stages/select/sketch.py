@@ -69,8 +69,8 @@ class Sketch:
         )
         return [
             {
-                name: _log(chances, frozenset(there))
-                for name, chances, there in zip(
+                name: _log(chances, frozenset(present))
+                for name, chances, present in zip(
                     FIGURES, expected, (elements(query), query.tables, query.columns), strict=True
                 )
             }
@@ -109,21 +109,25 @@ def read_sketch(loaded: Any) -> Sketch:
     if not isinstance(start, dict) or not isinstance(stored, dict) or not _numbers(list(start.values())):
         raise InputError("its sketch has no phrases, or no elements")
     names = list(start)
-    for phrase, own in stored.items():
-        if not _numbers(own) or len(own) % 2 or not all(type(at) is int and 0 <= at < len(names) for at in own[::2]):
+    for phrase, pairs in stored.items():
+        if (
+            not _numbers(pairs)
+            or len(pairs) % 2
+            or not all(type(at) is int and 0 <= at < len(names) for at in pairs[::2])
+        ):
             raise InputError(f"its sketch lacks an element of the phrase {phrase!r}")
     for kind, figures in (("tables", linking.TABLE), ("columns", linking.COLUMN)):
         if not _numbers(loaded.get(kind)) or len(loaded[kind]) != len(figures):
             raise InputError(f"its sketch has weights for other figures of {kind} than this version")
     odds = {
-        phrase: {names[at]: odds / 10**DIGITS for at, odds in zip(own[::2], own[1::2], strict=True)}
-        for phrase, own in stored.items()
+        phrase: {names[at]: odds / 10**DIGITS for at, odds in zip(pairs[::2], pairs[1::2], strict=True)}
+        for phrase, pairs in stored.items()
     }
     return Sketch(start, odds, loaded["tables"], loaded["columns"])
 
 
 def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(type(one) in (int, float) and abs(one) <= LARGEST for one in value)
+    return isinstance(value, list) and all(type(number) in (int, float) and abs(number) <= LARGEST for number in value)
 
 
 def elements(query: Anatomy) -> frozenset[str]:
@@ -149,7 +153,7 @@ def phrases(question: str, schema: Schema) -> frozenset[str]:
     rows = (zip(*(tokens[start:] for start in range(length)), strict=False) for length in (1, 2, 3))
     counts = (f"{name} {min(tokens.count(token), most)}" for name, (token, most) in _MANY.items())
     size = f"length {min(len(tokens) // _LENGTH, 6)}"
-    return frozenset({*(" ".join(row) for own in rows for row in own), *counts, size})
+    return frozenset({*(" ".join(row) for runs in rows for row in runs), *counts, size})
 
 
 Names = tuple[frozenset[str], frozenset[str]]
@@ -178,12 +182,12 @@ def _masked(question: str, names: Names) -> Iterator[str]:
 @lru_cache(maxsize=1 << 16)
 def _kind(word: str, names: Names) -> str:
     """Whether a word of the question names a table or a column: an exact match first, of equal ones the table."""
-    own = words(word)
-    if word in STOP_WORDS or len(word) < 3 or not own:
+    parts = words(word)
+    if word in STOP_WORDS or len(word) < 3 or not parts:
         return ""
     for least in (1.0, NAMED):
         for kind, known in zip(("<table>", "<column>"), names, strict=True):
-            if own[0] in known or (least < 1 and any(likeness(own[0], piece) >= least for piece in known)):
+            if parts[0] in known or (least < 1 and any(likeness(parts[0], piece) >= least for piece in known)):
                 return kind
     return ""
 
@@ -206,6 +210,6 @@ def _chance(odds: float) -> float:
     return min(max(1 / (1 + exp(-min(max(odds, -30.0), 30.0))), LEAST), 1 - LEAST)
 
 
-def _log(chances: Mapping[str, float], there: frozenset[str]) -> float:
+def _log(chances: Mapping[str, float], present: frozenset[str]) -> float:
     """The log-probability that exactly these names are present."""
-    return sum(log(chance if name in there else 1 - chance) for name, chance in chances.items())
+    return sum(log(chance if name in present else 1 - chance) for name, chance in chances.items())

@@ -33,12 +33,19 @@ def tournament(most: int = 0) -> Selector:
             return Choice(None, "tournament")
         comparisons, note = _compared(best, candidates, task, context)
         if note:
-            best = {group: best[group] for group in {group for one in comparisons for group in (one.first, one.second)}}
+            best = {
+                group: best[group]
+                for group in {group for comparison in comparisons for group in (comparison.first, comparison.second)}
+            }
         sizes = {group: total_weight(candidates[index] for index in members(candidates, group)) for group in best}
         scores = {group: sizes[group] - 1.0 for group in best}
-        for one in comparisons:
-            scores[one.first] += sizes[one.second] * (one.first_shown_first + one.first_shown_second)
-            scores[one.second] += sizes[one.first] * (2 - one.first_shown_first - one.first_shown_second)
+        for comparison in comparisons:
+            scores[comparison.first] += sizes[comparison.second] * (
+                comparison.first_shown_first + comparison.first_shown_second
+            )
+            scores[comparison.second] += sizes[comparison.first] * (
+                2 - comparison.first_shown_first - comparison.first_shown_second
+            )
         winner = max(best, key=lambda group: (scores[group], sizes[group], -group))
         return Choice(best[winner], "tournament", tuple(scores.values()), tuple(comparisons), note=note)
 
@@ -64,7 +71,7 @@ def _compared(
 
 
 def _in_order(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    return sorted(comparisons, key=lambda one: (one.first, one.second))
+    return sorted(comparisons, key=lambda comparison: (comparison.first, comparison.second))
 
 
 def bracket(most: int = 0) -> Selector:
@@ -84,9 +91,9 @@ def bracket(most: int = 0) -> Selector:
             half = len(standing) // 2
             going_on = standing[half : len(standing) - half]
             for pair in zip(standing[:half], standing[::-1], strict=False):
-                one = _compare(pair, [candidates[best[group]] for group in pair], task, context)
-                compared.append(one)
-                going_on.append(pair[one.first_shown_first + one.first_shown_second < 1])
+                comparison = _compare(pair, [candidates[best[group]] for group in pair], task, context)
+                compared.append(comparison)
+                going_on.append(pair[comparison.first_shown_first + comparison.first_shown_second < 1])
             standing = sorted(going_on)
             scores |= {group: scores[group] + 1 for group in standing}
         index = best[standing[0]] if standing else None

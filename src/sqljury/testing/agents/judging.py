@@ -65,9 +65,11 @@ class Judge(Closing):
         texts = [sql for _, sql in given]
         columns = column_names(shape.schema)
         near = [
-            (number, other) for number, sql in enumerate(texts[:NEARED]) for other in neighbours(sql, columns, NEAR)
+            (number, neighbour)
+            for number, sql in enumerate(texts[:NEARED])
+            for neighbour in neighbours(sql, columns, NEAR)
         ]
-        self._trial = Trial(shape, [*texts, *(other for _, other in near)])
+        self._trial = Trial(shape, [*texts, *(neighbour for _, neighbour in near)])
         self._trial.load({})
         runs = {number for number, result in enumerate(self._trial.results) if result.ok}
         self._index_of = {number: index for number, (index, _) in enumerate(given) if number in runs}

@@ -74,11 +74,11 @@ def link(queries: Sequence[str], task: Task, context: Context) -> Linked:
             columns[table].add(column)
     part = _keyed(schema, columns)
     texts = tuple(in_sqlite(sql, schema) for sql in queries)
-    found: dict[ColumnKey, tuple[str, ...]] = {}
+    matched: dict[ColumnKey, tuple[str, ...]] = {}
     for match in (value.match for value in values if value.match.table in columns):
         key = match.table, match.column
-        found[key] = (*found.get(key, ()), match.value)
-    return Linked(part, texts, found, _with_constants(part, texts, found), _notes(task, part))
+        matched[key] = (*matched.get(key, ()), match.value)
+    return Linked(part, texts, matched, _with_constants(part, texts, matched), _notes(task, part))
 
 
 def _notes(task: Task, part: Schema) -> tuple[str, ...]:
@@ -155,9 +155,9 @@ def _keyed(schema: Schema, columns: dict[str, set[str]]) -> Schema:
 
 
 def _with_constants(
-    part: Schema, queries: Sequence[str | None], found: Mapping[ColumnKey, tuple[str, ...]]
+    part: Schema, queries: Sequence[str | None], matched: Mapping[ColumnKey, tuple[str, ...]]
 ) -> dict[ColumnKey, tuple[Cell, ...]]:
-    """``found``, and the texts that queries compare a column with; numbers are bounds more often than values."""
+    """``matched``, and the texts that queries compare a column with; numbers are bounds more often than values."""
     names = column_names(part)
     facts = facts_of([tree for sql in queries if sql and (tree := tree_of(sql, names)) is not None])
     values: dict[ColumnKey, tuple[Cell, ...]] = {}
@@ -165,7 +165,7 @@ def _with_constants(
         for column in table.columns:
             key, constants = (table.name, column.name), facts.constants.get(column.name.lower(), ())
             texts = [value for value in constants if isinstance(value, str) and value]
-            if both := tuple(dict.fromkeys((*found.get(key, ()), *texts))):
+            if both := tuple(dict.fromkeys((*matched.get(key, ()), *texts))):
                 values[key] = both
     return values
 

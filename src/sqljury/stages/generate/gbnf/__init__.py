@@ -38,7 +38,7 @@ class Names:
 
     def _tail(self) -> str:
         """What stands after this node's letter; a chain of single letters needs no brackets."""
-        ways = [letter + node._tail() for letter, node in self._next.items()] + [one for one in self._ends if one]
+        ways = [letter + node._tail() for letter, node in self._next.items()] + [end for end in self._ends if end]
         if "" in self._ends:
             return f" ({' | '.join(ways)})?" if ways else ""
         return f" ({' | '.join(ways)})" if len(ways) > 1 else f" {ways[0]}"
@@ -57,16 +57,16 @@ def _escaped(char: str) -> str:
 
 def keywords(rules: str) -> str:
     """The rules with each word in capitals as a reference to a rule for it in capitals or small, those rules added."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
 
     def reference(match: re.Match[str]) -> str:
         if match[1]:
             return match[1]
-        found[match[2]] = None
+        words[match[2]] = None
         return _rule_of(match[2])
 
     body = _KEYWORD.sub(reference, rules)
-    return body + "".join(f'\n{_rule_of(word)} ::= "{word}" | "{word.lower()}"' for word in found)
+    return body + "".join(f'\n{_rule_of(word)} ::= "{word}" | "{word.lower()}"' for word in words)
 
 
 def _rule_of(word: str) -> str:
@@ -77,7 +77,11 @@ def grammar_text(rules: Mapping[str, str]) -> str:
     """The rules that ``root`` needs, one a line; any other is left out."""
     needed = ["root"]
     for name in needed:
-        needed += [one for one in dict.fromkeys(_references(rules[name])) if one in rules and one not in needed]
+        needed += [
+            reference
+            for reference in dict.fromkeys(_references(rules[name]))
+            if reference in rules and reference not in needed
+        ]
     return "".join(f"{name} ::= {rules[name]}\n" for name in needed)
 
 

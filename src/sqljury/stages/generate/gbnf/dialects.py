@@ -87,7 +87,7 @@ def functions(dialect: str) -> dict[str, tuple[str, int, int]]:
 
     Those that only some arguments are allowed to are not among them, for a grammar cannot say which.
     """
-    found: dict[str, tuple[str, int, int]] = {}
+    by_name: dict[str, tuple[str, int, int]] = {}
     for line in _lines():
         dialects, kind, names = line.split(":")
         if dialect not in dialects.split():
@@ -97,8 +97,8 @@ def functions(dialect: str) -> dict[str, tuple[str, int, int]]:
             if name.lower() in BOUNDED.get(dialect, ()):
                 continue
             least, _, most = count.partition("-")
-            found[name] = kind.strip(), int(least or 1), int(most or least or 1)
-    return found
+            by_name[name] = kind.strip(), int(least or 1), int(most or least or 1)
+    return by_name
 
 
 def calls(dialect: str, grade: str) -> str:

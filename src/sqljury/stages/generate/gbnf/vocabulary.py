@@ -24,10 +24,10 @@ def name_rules(schema: Schema) -> dict[str, str]:
     """The rules for names, see ``sql.txt``."""
     tables = [table for table in schema.tables if _readable(table.name)]
     columns = [column for table in tables for column in table.columns]
-    rules, own = _own_columns(schema, tables)
+    rules, rule_names = _own_columns(schema, tables)
     refs, stars, sources = Names(), Names(), Names()
     _add_columns(refs, schema, columns)
-    for table, rule in zip(tables, own, strict=True):
+    for table, rule in zip(tables, rule_names, strict=True):
         for name, fold in _table_spellings(schema, table, whole=False):
             refs.add(name, f'"." {rule}', fold=fold)
             stars.add(name, fold=fold)
@@ -52,8 +52,8 @@ def name_rules(schema: Schema) -> dict[str, str]:
 def _own_columns(schema: Schema, tables: list[Table]) -> tuple[dict[str, str], list[str]]:
     """A rule for the columns of each table, one for tables with the same, and the rule's name for each table."""
     known: dict[str, str] = {}
-    own = [known.setdefault(_columns(schema, table.columns), f"columns-{at}") for at, table in enumerate(tables)]
-    return {name: body for body, name in known.items()}, own
+    rule_names = [known.setdefault(_columns(schema, table.columns), f"columns-{at}") for at, table in enumerate(tables)]
+    return {name: body for body, name in known.items()}, rule_names
 
 
 def _columns(schema: Schema, columns: list[Column] | tuple[Column, ...]) -> str:
@@ -90,11 +90,13 @@ def _table_spellings(schema: Schema, table: Table, *, whole: bool) -> Iterator[t
 
 def _short(schema: Schema, tables: list[Table]) -> list[str]:
     """Aliases of tables: t1 to t9, a letter or its double, a letter and a number, and initials of the tables."""
-    found = [*(f"t{number}" for number in range(1, 10)), *string.ascii_lowercase]
-    found += ["".join(pair) for pair in product(string.ascii_lowercase, "12")]
-    found += ["".join(part[0] for part in _WORD.findall(table.name)).lower()[:4] for table in tables]
-    found += [word.lower()[:length] for table in tables for word in _WORD.findall(table.name)[:1] for length in (2, 3)]
-    return [one for one in dict.fromkeys(found) if one and quote_name(one, schema.dialect) == one]
+    aliases = [*(f"t{number}" for number in range(1, 10)), *string.ascii_lowercase]
+    aliases += ["".join(pair) for pair in product(string.ascii_lowercase, "12")]
+    aliases += ["".join(part[0] for part in _WORD.findall(table.name)).lower()[:4] for table in tables]
+    aliases += [
+        word.lower()[:length] for table in tables for word in _WORD.findall(table.name)[:1] for length in (2, 3)
+    ]
+    return [alias for alias in dict.fromkeys(aliases) if alias and quote_name(alias, schema.dialect) == alias]
 
 
 def _measures(schema: Schema) -> str:
