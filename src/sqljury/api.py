@@ -111,8 +111,8 @@ class Session(Closing):
             opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price, together=together)
             given = None if model is None or isinstance(model, str) else metered(model, ledger, price)
             pipeline = Pipeline.from_recipe(recipe, given, limits, opened)
-            for one in pipeline.others() if given is not None else (pipeline.model, *pipeline.others()):
-                stack.callback(_close, one)
+            for language_model in pipeline.others() if given is not None else (pipeline.model, *pipeline.others()):
+                stack.callback(_close, language_model)
             self.pipeline = replace(pipeline, allowance=allowance, pool=pool, privacy=level(privacy))
             self._open = stack.pop_all()
 
@@ -144,20 +144,20 @@ class Session(Closing):
         holds nothing open: close this session after it, and ``database`` where it was opened. Raises what ``guard``
         raises.
         """
-        other = copy.copy(self)
-        other.database = guard(database, introspect(database), access) if access else database
-        other.notes = notes
+        session = copy.copy(self)
+        session.database = guard(database, introspect(database), access) if access else database
+        session.notes = notes
         pool = self.pipeline.pool if examples is None else examples
         shared = self.pipeline.privacy if privacy is None else privacy
-        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool, privacy=shared)
-        other._open = ExitStack()
-        return other
+        session.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool, privacy=shared)
+        session._open = ExitStack()
+        return session
 
     def following(self, progress: Callable[[Progress], None], cancel: threading.Event | None = None) -> Session:
         """The same session for one of several callers at once, with ``progress`` and ``cancel`` of its own."""
-        other = copy.copy(self)
-        other._progress, other._cancel, other._open = progress, cancel, ExitStack()
-        return other
+        session = copy.copy(self)
+        session._progress, session._cancel, session._open = progress, cancel, ExitStack()
+        return session
 
     def query(self, sql: str, rows: int | None = None) -> Result:
         """The result of a query of the caller's own, run read-only behind the access rules; nothing is raised.
@@ -366,10 +366,10 @@ def check_with(
 def project_of(project: Project | Path | None = None) -> Project:
     """The given context folder, or the nearest one at or above the current folder; raises ``ProjectError``."""
     if project is None:
-        found = find_project()
-        if found is None:
+        nearest = find_project()
+        if nearest is None:
             raise ProjectError("no sqljury.toml in this folder or above it; give the folder that has one")
-        return found
+        return nearest
     return project if isinstance(project, Project) else load_project(project)
 
 

@@ -85,22 +85,22 @@ def unload_ipython_extension(shell: Any) -> None:
     """Close what the magics opened; IPython calls it for ``%unload_ext sqljury``."""
     opened = getattr(shell, _SESSION, None)
     if opened is not None:
-        session, own = opened
+        session, opened_here = opened
         setattr(shell, _SESSION, None)
-        if own:
+        if opened_here:
             session.close()
 
 
-def _open(shell: Any, place: str, options: dict[str, Any]) -> None:
+def _open(shell: Any, target: str, options: dict[str, Any]) -> None:
     """Keep the session in the shell, with whether it was opened here."""
     from sqljury.api import Session
     from sqljury.cli.target import session_options
 
-    given = shell.user_ns.get(place)
+    given = shell.user_ns.get(target)
     if isinstance(given, Session):
         opened = given, False
     else:
-        db = str(given) if given is not None else place
+        db = str(given) if given is not None else target
         opened = Session(**session_options(db or None, options.pop("project", None), **options)), True
     unload_ipython_extension(shell)
     setattr(shell, _SESSION, opened)

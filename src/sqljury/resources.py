@@ -48,11 +48,11 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 def would_change(file: Path, inputs: Iterable[Path]) -> bool:
     """Whether writing ``file`` would change an input: it is that file, by any path, or lies in that folder."""
-    own = file.resolve()
+    resolved = file.resolve()
     return any(
-        own == given.resolve()
+        resolved == given.resolve()
         or (given.is_file() and file.exists() and file.samefile(given))
-        or (given.is_dir() and own.is_relative_to(given.resolve()))
+        or (given.is_dir() and resolved.is_relative_to(given.resolve()))
         for given in inputs
     )
 

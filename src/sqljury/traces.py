@@ -111,16 +111,22 @@ def chat(model: str, messages: Sequence[Message], sampling: Sampling, n: int) ->
         CHOICES: n,
     }
     if _with_content():
-        attributes[INPUT_MESSAGES] = json.dumps([_message(one.role, one.content) for one in messages])
+        attributes[INPUT_MESSAGES] = json.dumps([_message(message.role, message.content) for message in messages])
     with _span(f"{CHAT} {model}", attributes) as put:
 
         def replied(reply: Reply) -> None:
             cost, completions = reply.cost, reply.completions
             put({INPUT_TOKENS: cost.prompt_tokens, CACHED_TOKENS: cost.cached_tokens})
-            put({OUTPUT_TOKENS: cost.completion_tokens, FINISH_REASONS: [one.finish_reason for one in completions]})
+            put(
+                {
+                    OUTPUT_TOKENS: cost.completion_tokens,
+                    FINISH_REASONS: [completion.finish_reason for completion in completions],
+                }
+            )
             if _with_content():
                 written = [
-                    {**_message("assistant", one.text), "finish_reason": one.finish_reason} for one in completions
+                    {**_message("assistant", completion.text), "finish_reason": completion.finish_reason}
+                    for completion in completions
                 ]
                 put({OUTPUT_MESSAGES: json.dumps(written)})
 
@@ -151,12 +157,12 @@ def kept() -> Iterator[list[Span]]:
         from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
     except ImportError:
         raise MissingExtraError("opentelemetry", "traces") from None
-    exporter, found = InMemorySpanExporter(), list[Span]()
+    exporter, spans = InMemorySpanExporter(), list[Span]()
     _provider().add_span_processor(SimpleSpanProcessor(exporter))
     try:
-        yield found
+        yield spans
     finally:
-        found += [_finished(span) for span in exporter.get_finished_spans()]
+        spans += [_finished(span) for span in exporter.get_finished_spans()]
         exporter.shutdown()
 
 
@@ -176,8 +182,8 @@ def _provider() -> Any:
 def _finished(span: Any) -> Span:
     parent = "" if span.parent is None else f"{span.parent.span_id:016x}"
     failed = not span.status.is_ok and span.status.status_code.name == "ERROR"
-    own = f"{span.context.span_id:016x}"
-    return Span(own, parent, span.name, span.start_time, span.end_time, dict(span.attributes or {}), failed)
+    span_id = f"{span.context.span_id:016x}"
+    return Span(span_id, parent, span.name, span.start_time, span.end_time, dict(span.attributes or {}), failed)
 
 
 @contextmanager

@@ -150,8 +150,8 @@ def _postgres(db: Database, default: str) -> Catalog:
 
     parts: dict[str, tuple[Kin, ...]] = defaultdict(tuple)
     for schema, table, part_schema, part in db.catalog(_POSTGRES_PARTS):
-        place = "" if part_schema == default else str(part_schema)
-        parts[name(schema, table)] += (Kin(name(part_schema, part), place),)
+        kin_schema = "" if part_schema == default else str(part_schema)
+        parts[name(schema, table)] += (Kin(name(part_schema, part), kin_schema),)
     fields: dict[tuple[str, str], frozenset[str]] = defaultdict(frozenset)
     for schema, table, column, part in db.catalog(_POSTGRES_FIELDS):
         fields[name(schema, table), str(column)] |= {str(part)}

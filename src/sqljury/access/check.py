@@ -210,15 +210,15 @@ class _Walk:
 
         if order is None:
             return
-        rest = []
+        unlabelled = []
         for item in order.expressions:
             name = item.this.this if isinstance(item.this, exp.Column) and len(item.this.parts) == 1 else None
             if isinstance(name, exp.Identifier) and exact(name, self._dialect) in labels:
                 self._names.seen.add(id(name))
             else:
-                rest.append(item)
+                unlabelled.append(item)
         _only(order, {"expressions"})
-        self._names.expressions(rest, chain, self._ask(named))
+        self._names.expressions(unlabelled, chain, self._ask(named))
 
     def _with(self, node: exp.Expr, named: Named, outer: Chain) -> Named:
         """The CTEs that are visible within ``node``."""
@@ -243,11 +243,11 @@ class _Walk:
     def _recursive(self, union: exp.Union, key: str, alias: exp.TableAlias, named: Named, outer: Chain) -> Output:
         """A recursive UNION; only its second part refers to itself, and in the first its name is that of a table."""
         _only(union, _SET - {"with_"})
-        rest = {k: v for k, v in named.items() if k != key}
-        first = self.query(union.this, rest, outer)
+        visible = {k: v for k, v in named.items() if k != key}
+        first = self.query(union.this, visible, outer)
         itself = replace(first, sources=(), opaque=True)
-        second = self.query(union.expression, {**rest, key: (itself, alias)}, outer)
-        return self._tail(union, replace(first, opaque=True, sources=first.sources + second.sources), rest, outer)
+        second = self.query(union.expression, {**visible, key: (itself, alias)}, outer)
+        return self._tail(union, replace(first, opaque=True, sources=first.sources + second.sources), visible, outer)
 
     def _source(self, node: exp.Expr, scope: Scope, named: Named, outer: Chain) -> None:
         """Add an item of a FROM clause to the scope."""

@@ -149,8 +149,8 @@ class Resolver:
             parameters, body = node.expressions, [node.this]
         for name in parameters:
             self._check_parameter(name, chain)
-        own = Scope(aliases=frozenset(broad(name.name) for name in parameters), shields=False)
-        self.expressions(body, (own, *chain), ask)
+        scope = Scope(aliases=frozenset(broad(name.name) for name in parameters), shields=False)
+        self.expressions(body, (scope, *chain), ask)
 
     def _check_parameter(self, name: exp.Expr, chain: Chain) -> None:
         """Refuse a parameter that could be a column: to most engines ``f(a -> 'b')`` takes ``b`` out of ``a``."""
@@ -278,7 +278,7 @@ class Resolver:
     def _is_value(self, name: exp.Identifier, chain: Chain) -> bool:
         """Whether the name means a column or an alias that may be read; refuses one that may not."""
         _check_length(name, self._dialect)
-        found = False
+        is_value = False
         for scope in chain:
             readings = {source.read(name, self._dialect) for source in scope.sources}
             if _is_guess(name, scope, self._dialect):
@@ -288,10 +288,10 @@ class Resolver:
                 refuse_column(name.name)
             if Reading.SURE in readings and scope.shields:
                 return True
-            found = found or bool(readings - {None}) or broad(name.name) in scope.aliases
-        if found:
+            is_value = is_value or bool(readings - {None}) or broad(name.name) in scope.aliases
+        if is_value:
             self._is_row(name, chain)  # it may be that as well
-        return found
+        return is_value
 
     def _qualify(self, name: exp.Identifier, scope: Scope) -> None:
         """Qualify the name of a column that the query defined, if a table beside it may hide a column of that name.
@@ -317,7 +317,7 @@ class Resolver:
     def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain, written: str) -> bool:
         """Whether ``owner.name`` is a column that may be read; refuses one that may not, called ``written``."""
         _check_length(name, self._dialect)
-        found = False
+        is_column = False
         key, folded = exact(owner, self._dialect, table=True), broad(owner.name)
         for scope in chain:
             answering = [source for source in scope.sources if folded in source.answers]
@@ -331,8 +331,8 @@ class Resolver:
                 refuse_column(written)
             if (True, Reading.SURE) in readings and scope.shields:
                 return True
-            found = found or any(reading is not None for _, reading in readings)
-        return found
+            is_column = is_column or any(reading is not None for _, reading in readings)
+        return is_column
 
 
 def _is_guess(name: exp.Identifier, scope: Scope, dialect: str) -> bool:

@@ -170,7 +170,7 @@ def _kin(schema: Schema, catalog: Catalog) -> dict[str, tuple[Kin, ...]]:
     for table in schema.tables:
         above = [name for name, parts in catalog.parts.items() if any(part.name == table.name for part in parts)]
         kin.setdefault(table.name, []).extend(
-            Kin(other.name, other.schema) for other in schema.tables if other.name in above
+            Kin(parent.name, parent.schema) for parent in schema.tables if parent.name in above
         )
     return {name: tuple(tables) for name, tables in kin.items()}
 
@@ -189,7 +189,7 @@ def _row_rules(schema: Schema, access: Access, places: _Places) -> list[tuple[st
 
 
 def _names(kin: Mapping[str, Collection[Kin]]) -> dict[str, set[str]]:
-    return {name: {one.name for one in others} for name, others in kin.items()}
+    return {name: {table.name for table in others} for name, others in kin.items()}
 
 
 def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
@@ -231,7 +231,7 @@ def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
 
 def _meant(reading: Reading, table: Table, places: _Places) -> bool:
     tables: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
-    return any(reading.has(each, column.name, places.default) for each in tables for column in table.columns)
+    return any(reading.has(relation, column.name, places.default) for relation in tables for column in table.columns)
 
 
 def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
@@ -259,7 +259,7 @@ def _matches(table: Table, column: str, texts: Iterable[str], places: _Places) -
     """Whether a pattern means this column, in this table or in one that shares its rows."""
     tables: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
     readings = [reading for text in texts for reading in parse(text).readings]
-    return any(reading.has(each, column, places.default) for each in tables for reading in readings)
+    return any(reading.has(relation, column, places.default) for relation in tables for reading in readings)
 
 
 def _is_named(table: Table, access: Access, default: str) -> bool:
@@ -291,13 +291,13 @@ def _hide_views(
 def _inner(schema: Schema, trusted: Collection[str]) -> frozenset[str]:
     """What trusted views read, at any depth: other views and their own CTEs, in lower case."""
     views = {table.name.lower(): table for table in schema.tables if table.is_view}
-    waiting, found = list(trusted), set(trusted)
+    waiting, inner = list(trusted), set(trusted)
     while waiting:
         names = names_in(query_of(views[waiting.pop()].definition, schema.dialect), schema.dialect)
         ctes, tables = names or (frozenset(), frozenset())
-        waiting += (tables & views.keys()) - found
-        found |= ctes | (tables & views.keys())
-    return frozenset(found.difference(trusted))
+        waiting += (tables & views.keys()) - inner
+        inner |= ctes | (tables & views.keys())
+    return frozenset(inner.difference(trusted))
 
 
 def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[str, str]]:

@@ -40,12 +40,12 @@ def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:
     if match is None:
         return ()
     head = _END.split(match[1], maxsplit=1)[0]
-    found = []
+    phrases = []
     for part in _PARTS.split(head):
         listed = ["id" if word == "ids" else word for word in part.split() if word not in _LEADING]
         if listed:
-            found.append(words(" ".join(listed)))
-    return tuple(found)
+            phrases.append(words(" ".join(listed)))
+    return tuple(phrases)
 
 
 def not_selected(subject: Subject) -> Iterator[Finding]:

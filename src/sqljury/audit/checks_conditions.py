@@ -193,7 +193,9 @@ def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
     for node in within(select, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between, exp.In):
         aliases = set()
         columns = [
-            each for each in node.find_all(exp.Column) if each.parent_select is select or not isinstance(node, exp.In)
+            column
+            for column in node.find_all(exp.Column)
+            if column.parent_select is select or not isinstance(node, exp.In)
         ]
         for column in columns:
             if column.table:
@@ -275,11 +277,11 @@ def _joins(subject: Subject, select: exp.Select) -> Iterator[_Join]:
             yield _Join(node, sides, owners, left, right)
 
 
-def _tied_otherwise(subject: Subject, select: exp.Select, own: exp.EQ, pair: set[str]) -> bool:
+def _tied_otherwise(subject: Subject, select: exp.Select, condition: exp.EQ, pair: set[str]) -> bool:
     """Whether another condition connects the same two tables."""
     for node in within(select, exp.EQ):
         sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
-        if node is not own and {owner[0] for side in sides if (owner := subject.owner(side))} == pair:
+        if node is not condition and {owner[0] for side in sides if (owner := subject.owner(side))} == pair:
             return True
     return False
 
@@ -290,9 +292,9 @@ def _as_texts(values: set[object]) -> set[str]:
 
 def _apart(left: set[object], right: set[object]) -> str:
     """The first pair of values that are alike but for spaces and case."""
-    there = {str(value).strip().casefold(): value for value in sorted(map(str, right))}
-    alike = next(value for value in sorted(map(str, left)) if value.strip().casefold() in there)
-    return f"{alike!r} and {there[alike.strip().casefold()]!r}"
+    by_folded = {str(value).strip().casefold(): value for value in sorted(map(str, right))}
+    alike = next(value for value in sorted(map(str, left)) if value.strip().casefold() in by_folded)
+    return f"{alike!r} and {by_folded[alike.strip().casefold()]!r}"
 
 
 def _folded(values: set[object]) -> set[str]:
@@ -302,17 +304,17 @@ def _folded(values: set[object]) -> set[str]:
 def _better(left: Table, right: Table, left_column: str, right_column: str) -> str:
     """A foreign key between two tables; empty if there is none, or if this pair of columns is part of one."""
     joined = (left_column.lower(), right_column.lower())
-    found = ""
+    foreign_key = ""
     for table, other, pair in ((left, right, joined), (right, left, joined[::-1])):
         for key in table.foreign_keys:
             if key.ref_table.lower() != other.name.lower():
                 continue
-            for here, there in zip(key.columns, key.ref_columns, strict=True):
-                if (here.lower(), there.lower()) == pair:
+            for column, ref_column in zip(key.columns, key.ref_columns, strict=True):
+                if (column.lower(), ref_column.lower()) == pair:
                     return ""
-                found = f"{table.name}.{here} = {other.name}.{there}"
+                foreign_key = f"{table.name}.{column} = {other.name}.{ref_column}"
     # Columns of one name on both sides may be a second way that the schema forgot.
-    return "" if joined[0] == joined[1] else found
+    return "" if joined[0] == joined[1] else foreign_key
 
 
 def fails(subject: Subject) -> Iterator[Finding]:

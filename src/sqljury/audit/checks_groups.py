@@ -47,8 +47,8 @@ def group_by_label(subject: Subject) -> Iterator[Finding]:
             continue
         if _refers(table, names) or not _is_label(names) or _shares(subject, table, names) < _LEAST_SHARE:
             continue
-        other = _grouped_by_key(subject, select, alias, key)
-        changed = subject.differs(other)
+        by_key = _grouped_by_key(subject, select, alias, key)
+        changed = subject.differs(by_key)
         if changed is not None:
             written, meant = told(*changed)
             evidence = (

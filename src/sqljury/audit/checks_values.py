@@ -211,8 +211,8 @@ def numbers_as_text(subject: Subject) -> Iterator[Finding]:
         if changed is None:
             continue
         written, meant = told(*changed)
-        other = next((text for text in texts if not _NUMBER_TEXT.fullmatch(text)), None)
-        why = f"and {other!r}" if other is not None else "whose order as text is another"
+        non_number = next((text for text in texts if not _NUMBER_TEXT.fullmatch(text)), None)
+        why = f"and {non_number!r}" if non_number is not None else "whose order as text is another"
         evidence = (
             f"{column.name} holds numbers as text, such as {numeric[0]!r}, {why}; "
             f"as written {written}; compared as numbers {meant}"

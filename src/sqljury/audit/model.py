@@ -70,16 +70,16 @@ def run(
 def _line(example: Example, check: Check, cancel: threading.Event) -> Record:
     try:
         with connect(example.database) as db:
-            found = check(example, db, cancel)
+            checked = check(example, db, cancel)
     except UNANSWERED as error:
         return {**line_of(example, [], str(error)), "checked": None}
-    better = found["correction"]["sql"] if found["verdict"] == "wrong" and found["correction"] else ""
-    return {**line_of(example, _findings(example.gold_sql, found), None, better), "checked": found}
+    better = checked["correction"]["sql"] if checked["verdict"] == "wrong" and checked["correction"] else ""
+    return {**line_of(example, _findings(example.gold_sql, checked), None, better), "checked": checked}
 
 
-def _findings(gold: str, found: Record) -> list[Finding]:
-    if found["verdict"] != "wrong":
+def _findings(gold: str, checked: Record) -> list[Finding]:
+    if checked["verdict"] != "wrong":
         return []
-    better = found["correction"]["sql"] if found["correction"] else ""
+    better = checked["correction"]["sql"] if checked["correction"] else ""
     kind = difference(gold, better) if better else "semantic logic"
-    return [Finding(kind, "test", CONFIDENCE, better, found["why"])]
+    return [Finding(kind, "test", CONFIDENCE, better, checked["why"])]

@@ -91,7 +91,11 @@ def run(
 
 def waiting_of(examples: Sequence[Example], known: Mapping[str, Record]) -> list[Example]:
     """The examples that have no line, or one of a failure or of what they were before."""
-    return [one for one in examples if not (line := known.get(one.id)) or line["error"] or not is_about(line, one)]
+    return [
+        example
+        for example in examples
+        if not (line := known.get(example.id)) or line["error"] or not is_about(line, example)
+    ]
 
 
 @contextmanager
@@ -109,17 +113,17 @@ def opened(file: Path, settled: Mapping[str, Any]) -> Iterator[tuple[IO[str], di
 
 def findings_of(line: Record, least: float = LIKELY) -> list[Finding]:
     """The findings of a line from this confidence on."""
-    found = (Finding(**{key: finding[key] for key in Finding._fields}) for finding in line["findings"])
-    return [finding for finding in found if finding.confidence >= least]
+    findings = (Finding(**{key: finding[key] for key in Finding._fields}) for finding in line["findings"])
+    return [finding for finding in findings if finding.confidence >= least]
 
 
 def counts(lines: Sequence[Record], least: float = LIKELY) -> dict[str, dict[str, int]]:
     """The number of findings with at least this confidence, by type in the order of the paper and by check."""
-    found: dict[str, Counter[str]] = {kind: Counter() for kind in TYPES}
+    by_type: dict[str, Counter[str]] = {kind: Counter() for kind in TYPES}
     for line in lines:
         for finding in findings_of(line, least):
-            found[finding.type][finding.check] += 1
-    return {kind: dict(checks.most_common()) for kind, checks in found.items() if checks}
+            by_type[finding.type][finding.check] += 1
+    return {kind: dict(checks.most_common()) for kind, checks in by_type.items() if checks}
 
 
 @dataclass
@@ -140,8 +144,8 @@ class _Auditor:
             _, schema, data = self._open(example)
             data.alive = lambda: tell(None)
             subject = Subject(example.question.text, example.gold_sql, schema, data)
-            found = audit(subject)
-            return line_of(example, found, None, corrected(subject, found))
+            findings = audit(subject)
+            return line_of(example, findings, None, corrected(subject, findings))
         except SqljuryError as error:
             return line_of(example, [], str(error))
 
@@ -191,14 +195,14 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
     changed = sorted(key for key in {*head, *settled} if head.get(key) != json.loads(json.dumps(settled)).get(key))
     if changed:
         raise DatasetError(f"{file}: holds another audit ({', '.join(changed)} differ); name another file with --out")
-    found: dict[str, Record] = {}
+    known: dict[str, Record] = {}
     for number, line in enumerate(lines, 2):
         record = _read(line)
-        fault = _fault(record) or ("was audited before" if _repeats(record, found.get(record["id"])) else None)
+        fault = _fault(record) or ("was audited before" if _repeats(record, known.get(record["id"])) else None)
         if fault:
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
-        found[record["id"]] = record
-    return found
+        known[record["id"]] = record
+    return known
 
 
 def _repeats(record: Record, before: Record | None) -> bool:

@@ -64,10 +64,10 @@ class Data:
         if key not in self._values:
             name = quote_name(column)
             source = quote_table(table.name, table.schema)
-            found = self.rows(
+            rows = self.rows(
                 f"SELECT DISTINCT {name} FROM {source} WHERE {name} IS NOT NULL LIMIT {MAX_VALUES + 1}"  # noqa: S608
             )
-            kept = None if found is None or len(found) > MAX_VALUES else tuple(row[0] for row in found)
+            kept = None if rows is None or len(rows) > MAX_VALUES else tuple(row[0] for row in rows)
             self._values[key] = kept
         return self._values[key]
 
@@ -177,6 +177,6 @@ def told(own: tuple[Row, ...], other: tuple[Row, ...]) -> tuple[str, str]:
 
 def _told(rows: tuple[Row, ...], other: tuple[Row, ...]) -> str:
     count = f"{len(rows)} row{'s' * (len(rows) != 1)}"
-    there = set(canonical(other, AUDIT))
-    example = next((row for row in rows if canonical([row], AUDIT)[0] not in there), rows[0] if rows else None)
+    other_rows = set(canonical(other, AUDIT))
+    example = next((row for row in rows if canonical([row], AUDIT)[0] not in other_rows), rows[0] if rows else None)
     return count if example is None else f"{count}, such as {remark(repr(example), 80)}"

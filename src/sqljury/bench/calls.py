@@ -93,10 +93,10 @@ def calls(folder: Path) -> list[Call]:
         lines = (folder / CALLS).read_bytes().splitlines()
     except OSError:
         return []
-    found = []
+    recorded = []
     for line in lines:
         with suppress(ValueError, RecursionError, DatasetError):
             loaded: dict[str, Any] = json.loads(line)
             if not misshapen(loaded, _LINE):
-                found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost_of(loaded)))
-    return found
+                recorded.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost_of(loaded)))
+    return recorded

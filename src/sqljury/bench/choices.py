@@ -77,7 +77,7 @@ class Among:
 
     def places(self, parts: Sequence[int]) -> list[int]:
         """The places of those that take part, given each candidate's part as it is stored, from 0."""
-        taking = [place for place, part in enumerate(parts) if not self.parts or part + 1 in self.parts]
+        taking = [index for index, part in enumerate(parts) if not self.parts or part + 1 in self.parts]
         return taking[: self.first or None]
 
 
@@ -107,8 +107,8 @@ def file_name(part: SelectPart, model: str, of_run: str, among: Among, tests: Te
     marks = [part.selector, f"groups{part.groups}" if part.groups else "", f"parts{numbers}" if numbers else ""]
     marks += [f"first{among.first}" if among.first else "", part.schema if part.schema != "used" else ""]
     if tests is not None:
-        own, usual = asdict(tests), asdict(SUITE)
-        marks += [f"{name}{_said(own[name])}" for name in own if own[name] != usual[name]]
+        given, usual = asdict(tests), asdict(SUITE)
+        marks += [f"{name}{_said(given[name])}" for name in given if given[name] != usual[name]]
     marks += [Path(part.weights).stem, model if model != of_run else ""]
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
 
@@ -194,13 +194,15 @@ def select(
         records = [_cut(record, among) for record in folder.records(run) if within(record["db_id"])]
         notes = shown_notes(run, described, data, {record["db_id"] for record in records})
         known = _lines(file)
-        waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
+        waiting = [
+            record for record in records if known.get(record["id"], {}).get("of") != _digest(_record(record), made_by)
+        ]
         done = len(records) - len(waiting)
         controls.say(done, len(records), None)
         with folder.appending(file) as stream:
             for number, record in enumerate(waiting, done + 1):
-                own = notes.get(record["db_id"], NO_NOTES)
-                line = _choice(record, own, databases, pipeline, int(described["seed"]), controls.cancel)
+                database_notes = notes.get(record["db_id"], NO_NOTES)
+                line = _choice(record, database_notes, databases, pipeline, int(described["seed"]), controls.cancel)
                 controls.check("choices")
                 refuse_if_gone(line["error"], described["dataset"], record["db_id"], databases.lazy(record["db_id"]))
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
@@ -215,27 +217,29 @@ def stored(run: Path, questions: Sequence[Asked], parts: tuple[int, ...] = ()) -
     With ``parts``, which then are all that ``questions`` have candidates of, only choices among just these. Raises
     ``DatasetError`` for a line that is no choice.
     """
-    by_id = {one.id: one for one in questions}
-    found = {}
+    by_id = {question.id: question for question in questions}
+    by_file = {}
     for file in _files(run):
-        own = {}
+        chosen = {}
         for id_, line in _lines(file).items():
             if id_ not in by_id or (parts and tuple(line["parts"]) != parts):
                 continue
             question = by_id[id_]
-            places = Among(line["first"], tuple(line["parts"])).places([one.part for one in question.candidates])
-            cut = replace(question, candidates=tuple(question.candidates[place] for place in places))
+            indexes = Among(line["first"], tuple(line["parts"])).places(
+                [candidate.part for candidate in question.candidates]
+            )
+            cut = replace(question, candidates=tuple(question.candidates[index] for index in indexes))
             if line["of"] == _digest(_asked(cut), line):
-                own[id_] = _chosen(line, cut, file, places, len(question.candidates))
-        if own or not parts:
-            found[name_of(file)] = own
-    return found
+                chosen[id_] = _chosen(line, cut, file, indexes, len(question.candidates))
+        if chosen or not parts:
+            by_file[name_of(file)] = chosen
+    return by_file
 
 
 def _numbers(parts: Sequence[int], recipe: Recipe) -> tuple[int, ...]:
     """The parts in order, each once; none where they are all. Raises ``InputError`` for one that is not there."""
-    found = sorted(parts_of(recipe, [number - 1 for number in parts])) if parts else []
-    return () if len(found) == len(recipe.generate) else tuple(place + 1 for place in found)
+    indexes = sorted(parts_of(recipe, [number - 1 for number in parts])) if parts else []
+    return () if len(indexes) == len(recipe.generate) else tuple(index + 1 for index in indexes)
 
 
 def _tests(part: SelectPart) -> bool:
@@ -256,8 +260,8 @@ def _stages(pipeline: Pipeline) -> list[Stage]:
 
 
 def _cut(record: Record, among: Among) -> Record:
-    taking = among.places([one.get("part", 0) for one in record["candidates"]])
-    return {**record, "candidates": [record["candidates"][place] for place in taking]}
+    taking = among.places([candidate.get("part", 0) for candidate in record["candidates"]])
+    return {**record, "candidates": [record["candidates"][index] for index in taking]}
 
 
 def _choice(
@@ -266,16 +270,16 @@ def _choice(
     """One question's line without what says where it belongs."""
     written = [
         Candidate(
-            one["sql"],
-            one.get("generator", ""),
-            one["logprob"],
-            fixes=fixes_of(one),
-            part=one.get("part", 0),
-            tokens=one.get("tokens"),
-            weight=one.get("weight", 1.0),
-            opinion=one.get("opinion", False),
+            candidate["sql"],
+            candidate.get("generator", ""),
+            candidate["logprob"],
+            fixes=fixes_of(candidate),
+            part=candidate.get("part", 0),
+            tokens=candidate.get("tokens"),
+            weight=candidate.get("weight", 1.0),
+            opinion=candidate.get("opinion", False),
         )
-        for one in record["candidates"]
+        for candidate in record["candidates"]
     ]
     try:
         with connect(databases.lazy(record["db_id"])) as db:
@@ -294,7 +298,13 @@ def _choice(
     choice, grouped = state.choice or Choice(None, pipeline.recipe.select.selector), state.candidates
     sql = "" if choice.index is None else grouped[choice.index].sql
     cost = asdict(sum((spent for _, spent in context.budget.steps), Cost()))
-    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **kept(choice), "cost": cost}
+    return {
+        "sql": sql,
+        "error": None,
+        "groups": [candidate.group for candidate in grouped],
+        **kept(choice),
+        "cost": cost,
+    }
 
 
 def _lines(file: Path) -> dict[str, Record]:
@@ -316,7 +326,7 @@ def _read(file: Path) -> Iterator[Record]:
             # all candidates, no tests, where a line says nothing
             line = {"first": 0, "parts": [], "settings": {}, **line}
         fault = misshapen(line, _LINE)
-        if fault is None and any(type(one) is not int for one in line["parts"]):
+        if fault is None and any(type(part) is not int for part in line["parts"]):
             fault = "parts are no numbers"
         if fault is None and line.get("schema", "used") not in get_args(Judged):
             fault = f"schema is none of {', '.join(get_args(Judged))}"
@@ -325,20 +335,20 @@ def _read(file: Path) -> Iterator[Record]:
         yield line
 
 
-def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], written: int) -> Chosen:
-    """The choice of a line among the candidates at ``places``; of all that were ``written`` others are in no group."""
-    queries = {one.queries[-1] for one in question.candidates}
+def _chosen(line: Record, question: Asked, file: Path, indexes: Sequence[int], written: int) -> Chosen:
+    """The choice of a line among the candidates at ``indexes``; of all that were ``written`` others are in no group."""
+    queries = {candidate.queries[-1] for candidate in question.candidates}
     fault = ""
     if line["sql"] and line["sql"] not in queries:
         fault = "its query is none of the candidates"
     if len(line["groups"]) != len(question.candidates) or any(
-        type(one) not in (int, type(None)) for one in line["groups"]
+        type(group) not in (int, type(None)) for group in line["groups"]
     ):
         fault = "its groups are not those of the candidates"
     try:
         if not fault:
-            taking = dict(zip(places, line["groups"], strict=True))
-            groups = tuple(taking.get(place) for place in range(written))
+            taking = dict(zip(indexes, line["groups"], strict=True))
+            groups = tuple(taking.get(index) for index in range(written))
             scores, compared, cost = _scores(line), judged_comparisons(line), cost_of(line["cost"])
             return Chosen(line["selector"], line["model"], line["sql"], groups, scores, compared, cost)
     except DatasetError as error:
@@ -348,7 +358,7 @@ def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], wr
 
 def _scores(line: Record) -> tuple[float, ...]:
     scores = [] if line.get("note") else line.get("scores", [])
-    if not isinstance(scores, list) or not all(type(one) in (int, float) and isfinite(one) for one in scores):
+    if not isinstance(scores, list) or not all(type(score) in (int, float) and isfinite(score) for score in scores):
         raise DatasetError("its scores are no numbers")
     return tuple(map(float, scores))
 
@@ -365,7 +375,7 @@ def _made_by(part: SelectPart, model: LanguageModel, tests: TestsPart | None) ->
 
 def _others(pipeline: Pipeline) -> dict[str, Any]:
     """What a line says of further models that tests name: what they are called today, adapters with their hashes."""
-    others = sorted(one.name for one in pipeline.others())
+    others = sorted(model.name for model in pipeline.others())
     return {"others": others} if others else {}
 
 
@@ -380,9 +390,13 @@ def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
 
 def _record(record: Mapping[str, Any]) -> list[Any]:
     known = [record["evidence"]] if record.get("evidence") else []
-    return [record["question"], *known, [[one["sql"], one["logprob"]] for one in record["candidates"]]]
+    return [
+        record["question"],
+        *known,
+        [[candidate["sql"], candidate["logprob"]] for candidate in record["candidates"]],
+    ]
 
 
 def _asked(question: Asked) -> list[Any]:
     known = [question.evidence] if question.evidence else []
-    return [question.text, *known, [[one.queries[-1], one.logprob] for one in question.candidates]]
+    return [question.text, *known, [[candidate.queries[-1], candidate.logprob] for candidate in question.candidates]]

@@ -110,7 +110,7 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
     """
     settings, answered = described(folder), records(folder)
     price = None if price is None else price.among(in_flight(settings))
-    known = {one["id"]: _stored(one["cost"], folder, one["id"]) for one in answered}
+    known = {record["id"]: _stored(record["cost"], folder, record["id"]) for record in answered}
     finished, lost = attempts(calls(folder), answered)
     if not finished and not lost:
         finished = list(_from_answers(settings, answered, price, folder))
@@ -135,8 +135,8 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
 
 def in_flight(settings: Record) -> int:
     """The questions that a machine of the run had in flight at once, as its settings say."""
-    found = settings.get("batch", settings.get(IN_FLIGHT, 1))
-    return found if type(found) is int and found > 0 else 1
+    count = settings.get("batch", settings.get(IN_FLIGHT, 1))
+    return count if type(count) is int and count > 0 else 1
 
 
 def _stored(value: object, folder: Path, id_: str) -> Cost:
@@ -150,10 +150,10 @@ def _stored(value: object, folder: Path, id_: str) -> Cost:
 def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Call], list[Call]]:
     """The calls of each answered question's last attempt, and all others; an attempt's first call is number 1."""
     known, last = {record["id"] for record in answered}, dict[str, int]()
-    for place, call in enumerate(found):
+    for index, call in enumerate(found):
         if call.number == 1:
-            last[call.id] = place
-    kept = [call.id in known and place >= last.get(call.id, 0) for place, call in enumerate(found)]
+            last[call.id] = index
+    kept = [call.id in known and index >= last.get(call.id, 0) for index, call in enumerate(found)]
     return (
         [call for call, is_kept in zip(found, kept, strict=True) if is_kept],
         [call for call, is_kept in zip(found, kept, strict=True) if not is_kept],
@@ -176,15 +176,15 @@ def _from_answers(
     for record in answered:
         steps = record.get("steps")
         for step, stored in (steps if isinstance(steps, dict) else {"": record["cost"]}).items():
-            cost, own = _stored(stored, folder, record["id"]), Cost()
+            cost, added = _stored(stored, folder, record["id"]), Cost()
             if not refined:
-                own = cost
+                added = cost
             elif isinstance(refining := record.get("refining"), dict):
-                own = _stored(refining[step], folder, record["id"]) if step in refining else Cost()
+                added = _stored(refining[step], folder, record["id"]) if step in refining else Cost()
             elif step in _REFINING:  # an older line
-                own = cost
-            before = Cost(**{name: max(getattr(cost, name) - figure, 0) for name, figure in asdict(own).items()})
-            for model, part in ((str(refined.get("of", "")), before), (settings["model"], own)):
+                added = cost
+            before = Cost(**{name: max(getattr(cost, name) - figure, 0) for name, figure in asdict(added).items()})
+            for model, part in ((str(refined.get("of", "")), before), (settings["model"], added)):
                 if part != Cost():
                     yield Call(record["id"], 1, step, model, part)
 
@@ -197,12 +197,12 @@ def _is_free(cost: Cost) -> bool:
 def _priced(call: Call, price: Price | Prices | None) -> Call:
     if price is None:
         return call
-    own = price.needed(call.model) if isinstance(price, Prices) else price
-    return replace(call, cost=replace(call.cost, usd=own.usd(call.cost)))
+    model_price = price.needed(call.model) if isinstance(price, Prices) else price
+    return replace(call, cost=replace(call.cost, usd=model_price.usd(call.cost)))
 
 
 def _summed(named: Iterable[tuple[str, Cost]]) -> dict[str, Cost]:
-    found: dict[str, Cost] = {}
+    sums: dict[str, Cost] = {}
     for name, cost in named:
-        found[name] = found.get(name, Cost()) + cost
-    return found
+        sums[name] = sums.get(name, Cost()) + cost
+    return sums

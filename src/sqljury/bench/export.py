@@ -26,24 +26,24 @@ def export(folder: Path, format: str) -> str:
     """
     if format not in get_args(Format):
         raise InputError(f"there is no format {format!r} of predictions; give one of {', '.join(get_args(Format))}")
-    settings, found = described(folder), records(folder)
+    settings, answers = described(folder), records(folder)
     asked = settings["dataset"].get("count")
     if type(asked) is not int:
         raise DatasetError(
             f"{folder} does not say how many questions it asks, since an older version made it, or from a run by one; "
             "begin it anew, a prediction file needs them all"
         )
-    if not found or len(found) != asked:
-        todo = "begin it anew with --force-new" if found and len(found) > asked else "finish it"
+    if not answers or len(answers) != asked:
+        todo = "begin it anew with --force-new" if answers and len(answers) > asked else "finish it"
         raise DatasetError(
-            f"{folder} has {len(found)} of {asked} answers; {todo} first, such files are read by position"
+            f"{folder} has {len(answers)} of {asked} answers; {todo} first, such files are read by position"
         )
-    if any("number" not in record for record in found):
+    if any("number" not in record for record in answers):
         raise DatasetError(
             f"{folder} does not say which of its questions comes first, since an older version made it; begin it anew, "
             "such files are read by position"
         )
-    ordered = sorted(found, key=lambda record: int(record["number"]))
+    ordered = sorted(answers, key=lambda record: int(record["number"]))
     if [record["number"] for record in ordered] != list(range(asked)):
         raise DatasetError(f"{folder} answers other questions than it asks by its settings; begin it anew")
     if format == "bird" and _drawn(settings, asked):
@@ -87,5 +87,5 @@ def bird(found: Sequence[Record]) -> str:
 
 def _query(record: Record) -> str:
     """The chosen query; else the first that was written."""
-    texts = (record["sql"], *(one["sql"] for one in record["candidates"]))
+    texts = (record["sql"], *(candidate["sql"] for candidate in record["candidates"]))
     return next((sql for text in texts if (sql := text.strip())), NOTHING)

@@ -108,7 +108,9 @@ class Choices:
         """
         chosen = Counter[str]()
         for record in self.records:
-            first = next((one["part"] for one in record["candidates"] if one["sql"] == record["sql"]), None)
+            first = next(
+                (candidate["part"] for candidate in record["candidates"] if candidate["sql"] == record["sql"]), None
+            )
             if record["sql"] and first is not None:
                 chosen[self.systems[first] if first < len(self.systems) else self.model] += 1
         return {**dict.fromkeys(self.systems, 0), **chosen}
@@ -116,15 +118,17 @@ class Choices:
     @property
     def asked(self) -> int:
         """On how many questions the model wrote queries of its own."""
-        return sum(any(one["part"] >= len(self.systems) for one in record["candidates"]) for record in self.records)
+        return sum(
+            any(candidate["part"] >= len(self.systems) for candidate in record["candidates"]) for record in self.records
+        )
 
     @property
     def unanswered(self) -> tuple[str, ...]:
         """Why questions have no answer, by their ids; not those on databases that ``faults`` name."""
         return tuple(
-            f"question {one['id']!r}: {one['error'] if any(c['sql'] for c in one['candidates']) else NONE_GIVEN}"
-            for one in self.records
-            if one["error"] and one["db_id"] not in self.unusable
+            f"question {line['id']!r}: {line['error'] if any(c['sql'] for c in line['candidates']) else NONE_GIVEN}"
+            for line in self.records
+            if line["error"] and line["db_id"] not in self.unusable
         )
 
     def lines(self) -> str:
@@ -226,10 +230,10 @@ def choose(
 
 def _stopped(answered: Iterable[Record], pool: Pool) -> Iterator[str]:
     """The lines whose queries took too much, or do more than read, and why they were not run to their end."""
-    for record, places in zip(answered, pool.places, strict=True):
-        for one, place in zip(record["candidates"], places, strict=False):  # refinement adds some at the end
-            if one["error"] and one["error"].startswith(_STOPPED):
-                yield f"{place}: {one['error'][:_REASON]}; not chosen"
+    for record, sources in zip(answered, pool.places, strict=True):
+        for candidate, source in zip(record["candidates"], sources, strict=False):  # refinement adds some at the end
+            if candidate["error"] and candidate["error"].startswith(_STOPPED):
+                yield f"{source}: {candidate['error'][:_REASON]}; not chosen"
 
 
 def check_out(out: Path, sources: Sources, folder: Path | None = None, also: Iterable[str] = ()) -> None:
@@ -238,7 +242,7 @@ def check_out(out: Path, sources: Sources, folder: Path | None = None, also: Ite
     That is also the run that ``choose`` keeps in ``folder``, and those of ``also`` that are files: a recipe, weights.
     """
     documents = [sources.questions, *sources.predictions, *filter(None, [sources.tables])]
-    inputs = [*(one.file for one in documents), *filter(Path.is_file, map(Path, filter(None, also)))]
+    inputs = [*(document.file for document in documents), *filter(Path.is_file, map(Path, filter(None, also)))]
     if would_change(out, inputs):
         raise InputError(f"{out}: is an input; name another --out")
     if out.exists() and not (out.is_file() or out.is_dir()):
@@ -293,7 +297,7 @@ class _Databases:
 
 def _joins(entry: Any, schema: Schema) -> Iterator[Join]:
     """The foreign keys of an entry of ``tables.json`` that the schema has tables and columns for."""
-    there = {(table.name.lower(), column.name.lower()) for table in schema.tables for column in table.columns}
+    existing = {(table.name.lower(), column.name.lower()) for table in schema.tables for column in table.columns}
     try:
         names, columns = entry["table_names_original"], entry["column_names_original"]
         pairs = [[(str(names[columns[at][0]]), str(columns[at][1])) for at in key] for key in entry["foreign_keys"]]
@@ -301,7 +305,7 @@ def _joins(entry: Any, schema: Schema) -> Iterator[Join]:
         return
     for pair in pairs:
         folded = {(table.lower(), column.lower()) for table, column in pair}
-        if len(pair) == 2 == len(folded) and folded <= there:
+        if len(pair) == 2 == len(folded) and folded <= existing:
             yield Join(((pair[0], pair[1]),), "tables.json")
 
 

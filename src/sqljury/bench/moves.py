@@ -117,9 +117,9 @@ def _adapters(recipe: Recipe, adapters: Sequence[str]) -> Iterator[Move]:
         spec, writer = f"+{name}", "the base model" if name == NONE else f"the adapter {name}"
         sampled = [part for part in recipe.generate if _sampled(part)]
         changed = {"all queries": recipe.generate, "samples": sampled if len(sampled) < len(recipe.generate) else ()}
-        for what, own in changed.items():
-            if not all(part.model == spec for part in own):
-                parts = tuple(replace(part, model=spec) if part in own else part for part in recipe.generate)
+        for what, affected in changed.items():
+            if not all(part.model == spec for part in affected):
+                parts = tuple(replace(part, model=spec) if part in affected else part for part in recipe.generate)
                 yield Move(f"{what} by {writer}", replace(recipe, generate=parts))
         if not any(part.model == spec for part in recipe.generate):
             more = (*recipe.generate, GeneratePart(model=spec))
@@ -149,8 +149,8 @@ def _choosing(recipe: Recipe, _: Sequence[str]) -> Iterator[Move]:
     for change, selector in options.items():
         if selector != recipe.select.selector:
             groups = 3 if selector == "tournament" else recipe.select.groups
-            own = replace(recipe.select, selector=selector, groups=groups, weights="")
-            yield Move(change, replace(recipe, select=own, tests=_tests_for(selector, recipe)))
+            select = replace(recipe.select, selector=selector, groups=groups, weights="")
+            yield Move(change, replace(recipe, select=select, tests=_tests_for(selector, recipe)))
 
 
 def _tests_for(selector: str, recipe: Recipe) -> TestsPart:

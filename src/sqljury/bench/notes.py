@@ -27,11 +27,11 @@ def notes_of(
 
 def by_url(drawn: Sequence[Example], notes: Mapping[str, Notes]) -> dict[str, Notes]:
     """The notes by the URL of the database, as a pipeline takes them."""
-    found = {}
-    for name, file in {one.db_id: one.database for one in drawn if one.db_id in notes}.items():
+    notes_by_url = {}
+    for name, file in {example.db_id: example.database for example in drawn if example.db_id in notes}.items():
         with connect(file) as db:
-            found[db.url] = notes[name]
-    return found
+            notes_by_url[db.url] = notes[name]
+    return notes_by_url
 
 
 def shown_notes(run: Path, described: Record, data: Path, names: Collection[str]) -> dict[str, Notes]:
@@ -42,18 +42,18 @@ def shown_notes(run: Path, described: Record, data: Path, names: Collection[str]
     """
     dataset = described["dataset"]
     recorded = dataset.get("notes") or {}
-    found: dict[str, Notes] = {}
+    shown: dict[str, Notes] = {}
     for name in sorted(names) if isinstance(recorded, dict) else ():
         if name not in recorded:
             continue
         if dataset.get("name") == "project":
-            found[name] = load_project(data).database(name).notes
+            shown[name] = load_project(data).database(name).notes
         else:
-            found[name] = load(data / str(dataset.get("folder")) / name / DESCRIPTIONS)
-    changed = sorted(name for name, notes in found.items() if notes.fingerprint != recorded[name])
+            shown[name] = load(data / str(dataset.get("folder")) / name / DESCRIPTIONS)
+    changed = sorted(name for name, notes in shown.items() if notes.fingerprint != recorded[name])
     if changed or not isinstance(recorded, dict):
         which = f" on {', '.join(changed[:3])}" if changed else ""
         raise InputError(
             f"{run}: the notes{which} are not those that the run showed; restore them in {data}, or make the run again"
         )
-    return found
+    return shown

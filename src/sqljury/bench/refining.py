@@ -141,8 +141,8 @@ def refine(
         def refined_one(record: Record, stop: threading.Event) -> None:
             if stop.is_set():
                 return
-            own = notes.get(record["db_id"], NO_NOTES)
-            line = _line(record, own, pipeline, way, databases, seed, controls.cancel)
+            database_notes = notes.get(record["db_id"], NO_NOTES)
+            line = _line(record, database_notes, pipeline, way, databases, seed, controls.cancel)
             refuse_if_gone(line["fault"], dataset, record["db_id"], databases.lazy(record["db_id"]))
             with one_by_one:  # an error of another question does not stop this one
                 controls.check("refinement")
@@ -158,8 +158,8 @@ def _numbered(drawn: Sequence[Record]) -> list[Record]:
     """The records with their places among these; as they are where a run has no places."""
     if any("number" not in record for record in drawn):
         return list(drawn)
-    places = {number: place for place, number in enumerate(sorted(record["number"] for record in drawn))}
-    return [{**record, "number": places[record["number"]]} for record in drawn]
+    positions = {number: position for position, number in enumerate(sorted(record["number"] for record in drawn))}
+    return [{**record, "number": positions[record["number"]]} for record in drawn]
 
 
 def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
@@ -183,13 +183,20 @@ def _line(
     cancel: threading.Event | None,
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
-    told = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness", "number", "interaction")
-    kept = {**{key: record[key] for key in told if key in record}, "error": None}
-    own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
-    if own is None:  # prose alone; where queries were written that all failed, the first is refined
+    keys = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness", "number", "interaction")
+    kept = {**{key: record[key] for key in keys if key in record}, "error": None}
+    original = next(
+        (
+            candidate
+            for candidate in record["candidates"]
+            if candidate["sql"] and record["sql"] in ("", candidate["sql"])
+        ),
+        None,
+    )
+    if original is None:  # prose alone; where queries were written that all failed, the first is refined
         return {**kept, "sql": "", "fault": None, **made_of((), cost_of(record["cost"]), ()), **_NOTHING}
-    start, name = _start(own, way.start), record["db_id"]
-    fault, found, budget = None, Refined(start), Budget()
+    start, name = _start(original, way.start), record["db_id"]
+    fault, refined, budget = None, Refined(start), Budget()
     try:
         with connect(databases.lazy(name)) as db:
             context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel, notes=notes)
@@ -197,7 +204,7 @@ def _line(
             stages = [stage for stage in compiled(pipeline.recipe) if stage.name in PREPARING]
             state = run_stages(stages, State.of(question_of(record)), context)
             start = replace(start, result=db.execute(start.sql, pipeline.limits, cancel))
-            found = _refined(start, state.task, context, way)
+            refined = _refined(start, state.task, context, way)
     except UNANSWERED as error:
         fault = str(error)
     spent = budget.total()
@@ -205,23 +212,23 @@ def _line(
     refining = dict(budget.steps)
     for step, cost in refining.items():  # a step of both, such as linking, was paid twice
         steps[step] = steps.get(step, Cost()) + cost
-    kept_as = {"better": found.better or found.candidate, "last": found.last or found.candidate}
-    made = {one.sql: one for one in (start, found.candidate, *kept_as.values())}
-    tested = found.tests[0].queries[0] if found.tests else start.sql
-    passed, said = passes(tested, found.tests, pipeline.recipe.refine.sure)
+    kept_as = {"better": refined.better or refined.candidate, "last": refined.last or refined.candidate}
+    made = {candidate.sql: candidate for candidate in (start, refined.candidate, *kept_as.values())}
+    tested = refined.tests[0].queries[0] if refined.tests else start.sql
+    passed, decided = passes(tested, refined.tests, pipeline.recipe.refine.sure)
     return {
         **kept,
-        "sql": found.candidate.sql,
+        "sql": refined.candidate.sql,
         "before": start.sql,
-        **{name: one.sql for name, one in kept_as.items()},
+        **{name: candidate.sql for name, candidate in kept_as.items()},
         "fault": fault,
         **made_of(tuple(made.values()), cost_of(record["cost"]) + spent, steps.items()),
         "refining": {step: asdict(cost) for step, cost in refining.items()},
-        "rounds": found.rounds,
+        "rounds": refined.rounds,
         "tested": tested,
         "passed": passed,
-        "said": said,
-        "tests": [test.to_dict() for test in found.tests],
+        "said": decided,
+        "tests": [test.to_dict() for test in refined.tests],
     }
 
 
@@ -232,14 +239,20 @@ _NOTHING: Final[Record] = {
 }
 
 
-def _start(own: Record, start: Start) -> Candidate:
+def _start(original: Record, start: Start) -> Candidate:
     """The candidate that is refined, with the repairs that it had by then."""
-    fixes = [Fix(one["before"], one.get("reason", ""), one["by"]) for one in own["fixes"]]
-    asked = (place for place, fix in enumerate(fixes) if fix.by in ("model", "tests"))
+    fixes = [Fix(fix["before"], fix.get("reason", ""), fix["by"]) for fix in original["fixes"]]
+    asked = (index for index, fix in enumerate(fixes) if fix.by in ("model", "tests"))
     kept = {"answer": len(fixes), "repaired": next(asked, len(fixes)), "written": 0}[start]
-    sql = fixes[kept].before if kept < len(fixes) else own["sql"]
-    may_have = {"tokens": own.get("tokens"), "weight": own.get("weight", 1.0), "opinion": own.get("opinion", False)}
-    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], **may_have)
+    sql = fixes[kept].before if kept < len(fixes) else original["sql"]
+    may_have = {
+        "tokens": original.get("tokens"),
+        "weight": original.get("weight", 1.0),
+        "opinion": original.get("opinion", False),
+    }
+    return Candidate(
+        sql, original["generator"], original["logprob"], fixes=tuple(fixes[:kept]), part=original["part"], **may_have
+    )
 
 
 def _refined(start: Candidate, task: Task, context: Context, way: Way) -> Refined:
@@ -275,29 +288,29 @@ def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
     with of_run(described, data, out) as databases:
         judged = verdicts(records, out, databases, limits_of(out, described), processes)
     refuse_if_nothing_judged(out, judged)
-    pairs = [(record, one) for record, one in zip(records, judged, strict=True) if not one.fault]
-    both = [(_right(one, record["before"]), _right(one, record["sql"])) for record, one in pairs]
+    pairs = [(record, verdict) for record, verdict in zip(records, judged, strict=True) if not verdict.fault]
+    both = [(_right(verdict, record["before"]), _right(verdict, record["sql"])) for record, verdict in pairs]
     levels = {
-        level: [both[at] for at, (_, one) in enumerate(pairs) if one.hardness == level]
-        for level in levels_of(one.hardness for _, one in pairs)
+        level: [both[at] for at, (_, verdict) in enumerate(pairs) if verdict.hardness == level]
+        for level in levels_of(verdict.hardness for _, verdict in pairs)
     }
     return {
         "questions": len(pairs),
-        "faults": [[one.id, one.fault] for one in judged if one.fault],
+        "faults": [[verdict.id, verdict.fault] for verdict in judged if verdict.fault],
         "not_refined": sum(bool(record["fault"]) for record, _ in pairs),
         **_outcome(pairs, "sql"),
         "keep": recipe_of(out, described).refine.keep,
         "kept": {name: _outcome(pairs, name) for name in KEPT} if described["refined"]["by"] == "tests" else {},
         "asked": sum(record["rounds"] > 0 for record, _ in pairs),
         "verdicts": _verdicts(pairs),
-        "hardness": {level: _before_after(own) for level, own in levels.items()},
+        "hardness": {level: _before_after(outcomes) for level, outcomes in levels.items()},
         "cost": {step: _mean([record for record, _ in pairs], step) for step in STEPS},
     }
 
 
 def _outcome(pairs: Sequence[tuple[Record, Verdicts]], key: str) -> dict[str, Any]:
     """What became of the queries before, if this one of each record is returned."""
-    both = [(_right(one, record["before"]), _right(one, record[key])) for record, one in pairs]
+    both = [(_right(verdict, record["before"]), _right(verdict, record[key])) for record, verdict in pairs]
     return {
         **_before_after(both),
         "corrected": sum(after and not before for before, after in both),
@@ -311,22 +324,22 @@ def _right(judged: Verdicts, sql: str) -> bool:
 
 
 def _before_after(both: Sequence[tuple[bool, bool]]) -> dict[str, Any]:
-    before, after = sum(one for one, _ in both), sum(one for _, one in both)
+    before, after = sum(right for right, _ in both), sum(right for _, right in both)
     return {"before": Share(before, len(both)).figures(), "after": Share(after, len(both)).figures()}
 
 
 def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, int]]:
     """By what the tested query is, how often its tests passed it, failed it, or said nothing."""
-    found = {name: dict.fromkeys(("passed", "failed", "silent"), 0) for name in ("right", "wrong")}
+    counts = {name: dict.fromkeys(("passed", "failed", "silent"), 0) for name in ("right", "wrong")}
     for record, judged in pairs:
-        said = "silent" if not record["said"] else "passed" if record["passed"] == record["said"] else "failed"
-        found["right" if _right(judged, record["tested"]) else "wrong"][said] += 1
-    return found
+        outcome = "silent" if not record["said"] else "passed" if record["passed"] == record["said"] else "failed"
+        counts["right" if _right(judged, record["tested"]) else "wrong"][outcome] += 1
+    return counts
 
 
 def _mean(records: Sequence[Record], step: str) -> dict[str, float]:
     steps = [record["refining" if "refining" in record else "steps"] for record in records]
-    costs = [cost_of(own[step]) for own in steps if step in own]
+    costs = [cost_of(by_step[step]) for by_step in steps if step in by_step]
     total, count = sum(costs, Cost()), max(len(records), 1)
     return {
         "calls": round(total.calls / count, 2),

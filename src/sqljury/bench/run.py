@@ -82,12 +82,12 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
 
 def _named(pipeline: Pipeline) -> Record:
     """What a recipe names, by what it is today: the names of its models, with their adapters' hashes, and weights."""
-    found: Record = {}
+    named: Record = {}
     if others := sorted(model.name for model in pipeline.others()):
-        found["others"] = others
+        named["others"] = others
     if pipeline.recipe.select.selector == "light":
-        found["weights"] = read(pipeline.recipe.select.weights).digest
-    return found
+        named["weights"] = read(pipeline.recipe.select.weights).digest
+    return named
 
 
 def _shared(pipeline: Pipeline) -> Record:
@@ -229,8 +229,8 @@ def _refuse_others(examples: Iterable[Example], before: Iterable[Record], folder
     """Raise ``DatasetError`` where an example has the id of another question that was answered."""
     known = {record["id"]: (record["question"], record["gold"]) for record in before}
     for example in examples:
-        own = (example.question.text, example.gold_sql)
-        if known.get(example.id, own) != own:
+        question = (example.question.text, example.gold_sql)
+        if known.get(example.id, question) != question:
             raise DatasetError(
                 f"{folder} answers another question {example.id!r}, of another dataset; give another folder with --out"
             )
@@ -279,23 +279,23 @@ def answer(
             budget = context.budget
             journal.follow(budget)
             state = replace(State.of(example.question), candidates=example.candidates)
-            found = pipeline.finish(state, context)
+            outcome = pipeline.finish(state, context)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else _unrun(example.candidates, str(error))
         made = made_of(tried, budget.total(), budget.steps)
         return {**record, "sql": "", "error": str(error), **made}
-    made = made_of(found.candidates, found.cost, found.steps)
-    made["choice"] = None if found.choice is None else kept(found.choice)
-    linked: Record = {"linked": list(found.linked)} if found.linked else {}
-    if found.abstention is not None:
-        linked["abstained"] = found.abstention.reason
-    sure = {"confidence": found.confidence, "agreement": found.agreement}
-    return {**record, "sql": found.sql, "error": None, **sure, **linked, **made}
+    made = made_of(outcome.candidates, outcome.cost, outcome.steps)
+    made["choice"] = None if outcome.choice is None else kept(outcome.choice)
+    linked: Record = {"linked": list(outcome.linked)} if outcome.linked else {}
+    if outcome.abstention is not None:
+        linked["abstained"] = outcome.abstention.reason
+    sure = {"confidence": outcome.confidence, "agreement": outcome.agreement}
+    return {**record, "sql": outcome.sql, "error": None, **sure, **linked, **made}
 
 
 def _unrun(candidates: Sequence[Candidate], reason: str) -> tuple[Candidate, ...]:
     """Candidates that were given and could not be run."""
-    return tuple(replace(one, result=Result(error=QueryFailure("database", reason))) for one in candidates)
+    return tuple(replace(candidate, result=Result(error=QueryFailure("database", reason))) for candidate in candidates)
 
 
 def made_of(candidates: Sequence[Candidate], cost: Cost, steps: Iterable[tuple[str, Cost]]) -> Record:
@@ -303,7 +303,7 @@ def made_of(candidates: Sequence[Candidate], cost: Cost, steps: Iterable[tuple[s
     return {
         "candidates": [_candidate(candidate) for candidate in candidates],
         "cost": asdict(cost),
-        "steps": {step: asdict(own) for step, own in steps},
+        "steps": {step: asdict(spent) for step, spent in steps},
     }
 
 

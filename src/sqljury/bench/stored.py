@@ -83,8 +83,8 @@ class Asked:
     def cost_without(self, names: Collection[str]) -> Cost:
         """What the question took, but for the steps of these names: what asks no model stays in it."""
         dropped = sum((cost for step, cost in self.steps.items() if step in names), Cost())
-        rest = {one.name: getattr(self.cost, one.name) - getattr(dropped, one.name) for one in fields(Cost)}
-        return Cost(**{name: max(figure, 0) for name, figure in rest.items()})
+        figures = {field.name: getattr(self.cost, field.name) - getattr(dropped, field.name) for field in fields(Cost)}
+        return Cost(**{name: max(figure, 0) for name, figure in figures.items()})
 
     def tried(self, sql: str) -> Tried:
         """What came of one of the question's queries; an empty one fails."""
@@ -107,7 +107,7 @@ class Asked:
 
     def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:
         """The query that votes choose among these, empty where none can be run."""
-        grouped = group([self.candidate(one, stage) for one in candidates])
+        grouped = group([self.candidate(candidate, stage) for candidate in candidates])
         chosen = choose(grouped)
         return "" if chosen is None else grouped[chosen].sql
 
@@ -130,14 +130,14 @@ class StoredRun:
     @cached_property
     def generators(self) -> tuple[str, ...]:
         """The names of the generators in the recipe's order."""
-        kept = (part for place, part in enumerate(self.recipe.generate) if place not in self.left_out)
+        kept = (part for index, part in enumerate(self.recipe.generate) if index not in self.left_out)
         return tuple(dict.fromkeys(part.generator for part in kept))
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The parts that are looked at, as users number them, where some are left out; else none."""
         count = len(self.recipe.generate) if self.left_out else 0
-        return tuple(place + 1 for place in range(count) if place not in self.left_out)
+        return tuple(index + 1 for index in range(count) if index not in self.left_out)
 
     def only(self, parts: Collection[int]) -> StoredRun:
         """The run as if its recipe had these parts alone, by place from 0, and chose by votes.
@@ -146,7 +146,7 @@ class StoredRun:
         """
         left_out = frozenset(range(len(self.recipe.generate))) - parts_of(self.recipe, parts)
         dropped = self.recipe.steps(left_out)
-        questions = tuple(_with_parts(one, parts, dropped) for one in self.questions)
+        questions = tuple(_with_parts(question, parts, dropped) for question in self.questions)
         return replace(self, questions=questions, left_out=left_out)
 
 
@@ -225,16 +225,16 @@ def judged_comparisons(choice: Any) -> tuple[Comparison, ...]:
     listed = choice.get("comparisons", []) if isinstance(choice, dict) else []
     if not isinstance(listed, list):
         raise DatasetError("comparisons are no list")
-    return tuple(_comparison(one) for one in listed)
+    return tuple(_comparison(comparison) for comparison in listed)
 
 
 def _comparison(value: Any) -> Comparison:
     if fault := misshapen(value, _COMPARISON):
         raise DatasetError(f"a comparison: {fault}")
-    found = Comparison(*(value[name] for name in _COMPARISON))
-    if not (0 <= found.first_shown_first <= 1 and 0 <= found.first_shown_second <= 1):
+    comparison = Comparison(*(value[name] for name in _COMPARISON))
+    if not (0 <= comparison.first_shown_first <= 1 and 0 <= comparison.first_shown_second <= 1):
         raise DatasetError("a comparison holds no probability")
-    return found
+    return comparison
 
 
 def fixes_of(candidate: Record) -> tuple[Fix, ...]:
@@ -258,10 +258,10 @@ def _fault(record: Record, recipe: Recipe) -> str | None:
     for candidate in record["candidates"]:
         if fault := misshapen(candidate, _CANDIDATE):
             return f"a candidate: {fault}"
-        own = recipe.generate[candidate["part"] :][:1] if candidate["part"] >= 0 else ()
-        if [part.generator for part in own] != [candidate["generator"]]:
+        parts = recipe.generate[candidate["part"] :][:1] if candidate["part"] >= 0 else ()
+        if [part.generator for part in parts] != [candidate["generator"]]:
             return f"a candidate: part {candidate['part']} of the recipe is not by {candidate['generator']!r}"
-    if record.get("before") and record["before"] not in [one["sql"] for one in record["candidates"]]:
+    if record.get("before") and record["before"] not in [candidate["sql"] for candidate in record["candidates"]]:
         return "the query before refinement is none of its candidates"
     try:
         _steps(record)
@@ -282,16 +282,16 @@ def _steps(record: Record) -> dict[str, Cost]:
 def _question(record: Record, verdict: Verdicts) -> Asked:
     candidates = tuple(
         Stored(
-            stages(one),
-            one["generator"],
-            one["part"],
-            one["logprob"],
-            one["group"],
-            tuple((fix["before"], fix["by"]) for fix in one["fixes"]),
-            one.get("weight", 1.0),
-            one.get("opinion", False),
+            stages(candidate),
+            candidate["generator"],
+            candidate["part"],
+            candidate["logprob"],
+            candidate["group"],
+            tuple((fix["before"], fix["by"]) for fix in candidate["fixes"]),
+            candidate.get("weight", 1.0),
+            candidate.get("opinion", False),
         )
-        for one in record["candidates"]
+        for candidate in record["candidates"]
     )
     return Asked(
         id=record["id"],
@@ -312,7 +312,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
 
 def _with_parts(question: Asked, parts: Collection[int], dropped: Collection[str]) -> Asked:
     """The question with the candidates and the costs of some parts alone; ``dropped`` names the others' steps."""
-    kept = tuple(one for one in question.candidates if one.part in parts)
+    kept = tuple(candidate for candidate in question.candidates if candidate.part in parts)
     return replace(
         question,
         sql=question.voted(kept),
@@ -338,7 +338,7 @@ class Source:
 
         A question that ended before anything was written has none of any source: that is a failure, not a pardon.
         """
-        kept = [one for one in question.candidates if self.keep(one)]
+        kept = [candidate for candidate in question.candidates if self.keep(candidate)]
         return None if question.candidates and not kept else kept
 
 
@@ -350,6 +350,6 @@ def sources(run: StoredRun) -> dict[str, Sequence[Source]]:
             continue
         how = "greedy" if part.temperature == 0 else f"{part.samples} at T {part.temperature:g}"
         label = f"{run.recipe.steps([number])[0]}, {how}"
-        parts.append(Source(label, lambda one, number=number: one.part == number))  # type: ignore[misc]
-    named = [Source(name, lambda one, name=name: one.generator == name) for name in run.generators]  # type: ignore[misc]
+        parts.append(Source(label, lambda candidate, number=number: candidate.part == number))  # type: ignore[misc]
+    named = [Source(name, lambda candidate, name=name: candidate.generator == name) for name in run.generators]  # type: ignore[misc]
     return {"all": [Source("all", lambda _: True)], "generators": named, "parts": parts}

@@ -72,8 +72,8 @@ def halves(examples: Sequence[Example], seed: int = 0) -> tuple[tuple[Example, .
     whole = len({example.db_id for example in examples}) > 1
     groups: dict[str, list[Example]] = {}
     for example in examples:
-        own = example.db_id if whole else " ".join(example.gold_sql.casefold().split())
-        groups.setdefault(own, []).append(example)
+        group = example.db_id if whole else " ".join(example.gold_sql.casefold().split())
+        groups.setdefault(group, []).append(example)
     split: tuple[list[Example], list[Example]] = ([], [])
     for key in sorted(groups, key=lambda key: hash_of(seed, key)):
         split[len(split[1]) < len(split[0])].extend(groups[key])
@@ -82,7 +82,7 @@ def halves(examples: Sequence[Example], seed: int = 0) -> tuple[tuple[Example, .
             f"{len(examples)} questions give {len(split[0])} to tune on and {len(split[1])} to check with; "
             f"at least {LEAST} each are needed: add questions, on several databases if you can"
         )
-    tuning, checking = (sorted(half, key=lambda one: hash_of(seed, one.id)) for half in split)
+    tuning, checking = (sorted(half, key=lambda example: hash_of(seed, example.id)) for half in split)
     return tuple(tuning), tuple(checking)
 
 
@@ -105,7 +105,7 @@ class Trials(Closing):
         self._dataset, self._stream, self._cancel, self._opened = dataset, stream, cancel, opened
         self._models: dict[str, LanguageModel] = {}
         self._model = self._kept(start.model)
-        self._known = {(one.recipe, one.half, one.asked): one for one in _read(out / LEDGER)}
+        self._known = {(trial.recipe, trial.half, trial.asked): trial for trial in _read(out / LEDGER)}
 
     def close(self) -> None:
         """Close the models that were opened here."""
@@ -143,28 +143,35 @@ class Trials(Closing):
     def answers(self, recipe: Recipe, half: str) -> Mapping[str, stored.Asked]:
         """The judged answers of a trial, by question."""
         where = self._folder(recipe, half)
-        return {one.id: one for one in stored.load(where, folder.data_of(where)).questions}
+        return {question.id: question for question in stored.load(where, folder.data_of(where)).questions}
 
     def _measured(self, recipe: Recipe, trial: Trial, most: float) -> Trial:
         where, asked = self._folder(recipe, trial.half), self.parts[trial.half][: trial.asked]
         models = {name: self._open(name) for name in recipe.models}
-        own = replace(recipe, name=f"trial {trial.recipe}", summary="")
+        trial_recipe = replace(recipe, name=f"trial {trial.recipe}", summary="")
         base = self.start
         pipeline = Pipeline(
-            own, self._model, base.limits, base.allowance, base.pool, models, notes=base.notes, privacy=base.privacy
+            trial_recipe,
+            self._model,
+            base.limits,
+            base.allowance,
+            base.pool,
+            models,
+            notes=base.notes,
+            privacy=base.privacy,
         )
         ids, spent = {example.id for example in asked}, 0.0
 
         def count(_: int, record: Record | None) -> None:
             nonlocal spent
             latest = folder.records(where) if record is None else [record]
-            spent += sum(one["cost"]["seconds"] for one in latest if one["id"] in ids)
+            spent += sum(line["cost"]["seconds"] for line in latest if line["id"] in ids)
             if spent > most * len(asked):
                 raise _TooSlowError(spent / len(asked))
 
         bench.run(asked, pipeline, where, bench.settings(pipeline, self._dataset, self.seed), count, self._cancel)
-        answers = [one for name, one in self.answers(recipe, trial.half).items() if name in ids]
-        right = sum(one.right(one.sql) for one in answers)
+        answers = [answer for name, answer in self.answers(recipe, trial.half).items() if name in ids]
+        right = sum(answer.right(answer.sql) for answer in answers)
         return replace(trial, judged=len(answers), right=right, seconds=round(spent / len(asked), 3))
 
     def _folder(self, recipe: Recipe, half: str) -> Path:
@@ -203,10 +210,10 @@ def hash_of(*parts: object) -> str:
 
 def _read(file: Path) -> list[Trial]:
     """The trials that were written down; failed ones and lines that hold none are tried again."""
-    found = []
+    trials = []
     for line in file.read_bytes().splitlines():
         with suppress(ValueError, RecursionError):
             loaded = json.loads(line)
             if folder.misshapen(loaded, KINDS) is None and loaded.keys() == KINDS.keys() and not loaded["error"]:
-                found.append(Trial(**loaded))
-    return found
+                trials.append(Trial(**loaded))
+    return trials

@@ -79,16 +79,16 @@ class Row:
     @classmethod
     def read(cls, file: Path) -> list[Row]:
         """The rows that were written down, none where there is no file; lines that hold none are left out."""
-        own = ("step", "change", "outcome")
-        kinds = {**KINDS, **dict.fromkeys(own, str)}
-        found = []
+        names = ("step", "change", "outcome")
+        kinds = {**KINDS, **dict.fromkeys(names, str)}
+        rows = []
         for line in file.read_bytes().splitlines() if file.is_file() else ():
             with suppress(ValueError, RecursionError):
                 loaded = json.loads(line)
                 if folder.misshapen(loaded, kinds) is None and loaded.keys() == kinds.keys():
-                    step, change, outcome = (loaded.pop(name) for name in own)
-                    found.append(cls(step, change, Trial(**loaded), outcome))
-        return found
+                    step, change, outcome = (loaded.pop(name) for name in names)
+                    rows.append(cls(step, change, Trial(**loaded), outcome))
+        return rows
 
     def line(self) -> str:
         """The row as a line that ``read`` takes."""
@@ -132,14 +132,14 @@ class Tuned:
                     reason = "the starting recipe is right on all tuning questions"
             return f"{reason}, so the recipe is the starting one"
         low, high = (100 * end for end in self.gain.interval)
-        found = (
+        figures = (
             f"{100 * self.gain.second:.1f} % instead of {100 * self.gain.first:.1f} % of {self.questions[1]} checking "
             f"questions ({100 * self.gain.difference:+.1f} points, 95 % interval {low:+.1f} to {high:+.1f}), "
             f"{self.seconds[1]:.1f} instead of {self.seconds[0]:.1f} s a question"
         )
         if self.better:
-            return f"the tuned recipe is better: {found}"
-        return f"the gain is within what chance gives, so the recipe is the starting one: {found}"
+            return f"the tuned recipe is better: {figures}"
+        return f"the gain is within what chance gives, so the recipe is the starting one: {figures}"
 
 
 def tune(
@@ -166,7 +166,9 @@ def tune(
         raise InputError(f"there is no step {unknown[0]!r}; known are {', '.join(STEPS)}")
     parts = dict(zip((TUNING, CHECKING), halves(examples, seed), strict=True))
     settled = bench.settings(start, dataset, seed)  # how it is searched may change: trials stay what they are
-    settled["questions"] = hash_of(*(part for one in examples for part in (one.id, one.question.text, one.gold_sql)))
+    settled["questions"] = hash_of(
+        *(part for example in examples for part in (example.id, example.question.text, example.gold_sql))
+    )
     with ExitStack() as stack:
         stack.enter_context(locked_folder(out))
         folder.claim(out, settled)
@@ -201,13 +203,13 @@ class _Tuning:
                 best = self._step(f"{number + 1} {step}", STEPS[step], best)
             if best == before:
                 break
-        found = self._checked(best)
-        if not found.better and best != earlier:  # by the tuning half better, and not by the checking half
+        result = self._checked(best)
+        if not result.better and best != earlier:  # by the tuning half better, and not by the checking half
             kept = self._checked(earlier)
-            found = kept if kept.better else found
-        self._write({TUNED: recipes.dump(found.tuned), RECIPE: recipes.dump(found.recipe)})
-        self._write_table(markdown(found))
-        return found
+            result = kept if kept.better else result
+        self._write({TUNED: recipes.dump(result.tuned), RECIPE: recipes.dump(result.recipe)})
+        self._write_table(markdown(result))
+        return result
 
     def _earlier(self, first: Trial) -> Recipe:
         """The recipe that an earlier search in this folder found, if it can still be used; else the starting one."""
@@ -215,12 +217,12 @@ class _Tuning:
         if not file.is_file():
             return self._start
         with suppress(RecipeError):
-            found = replace(recipes.load(str(file)), name=self._start.name, summary=self._start.summary)
-            if found != self._start and self._work.is_known(found, TUNING, self._rungs[-1]):
-                trial = self._trial(found, self._rungs[-1])
+            recipe = replace(recipes.load(str(file)), name=self._start.name, summary=self._start.summary)
+            if recipe != self._start and self._work.is_known(recipe, TUNING, self._rungs[-1]):
+                trial = self._trial(recipe, self._rungs[-1])
                 if not trial.error and trial.right > first.right:
                     self._work.say(f"begins with {file}, {trial.percent} on the tuning half")
-                    return found
+                    return recipe
         return self._start
 
     def _first(self) -> Trial:
@@ -247,12 +249,12 @@ class _Tuning:
         if contenders:
             trials = [(move, self._trial(move.recipe, self._rungs[-1])) for move in contenders]
             winner, _ = min(trials, key=lambda pair: (-pair[1].right, pair[1].seconds))
-            for move, own in trials:
-                better = own.right > mark.right
+            for move, trial in trials:
+                better = trial.right > mark.right
                 taken = move.recipe if better and move is winner else taken
                 outcome = f"{'' if better else 'not '}better than {mark.percent}"
                 outcome += f": {'taken' if move is winner else 'another is better or faster'}" if better else ""
-                self._add(Row(title, move.change, own, outcome))
+                self._add(Row(title, move.change, trial, outcome))
         if new:
             self._write_table(markdown(self._found(taken), ended=False))
         return taken
@@ -272,7 +274,7 @@ class _Tuning:
         if count == self._rungs[-1]:
             return [move for move, _ in alive]
         order = sorted(alive, key=lambda pair: (-pair[1].right, pair[1].seconds))
-        kept = [move for move, own in order[: ceil(len(order) / 2)] if own.right >= mark.right - SLACK * count]
+        kept = [move for move, trial in order[: ceil(len(order) / 2)] if trial.right >= mark.right - SLACK * count]
         for move, trial in alive:
             if move not in kept:
                 outcome = f"left out after {count} questions (the best so far: {mark.percent})"
@@ -284,16 +286,16 @@ class _Tuning:
 
     def _found(self, best: Recipe) -> Tuned:
         parts = self._work.parts
-        databases = len({one.db_id for half in parts.values() for one in half})
+        databases = len({example.db_id for half in parts.values() for example in half})
         tuned = replace(best, name=f"{self._start.name}-tuned" if best != self._start else best.name)
         rows, counts = tuple(self._rows.values()), (len(parts[TUNING]), len(parts[CHECKING]))
         return Tuned(self._start, tuned, rows, counts, databases)
 
     def _checked(self, best: Recipe) -> Tuned:
         """Both recipes on the checking half, which takes as long as it takes."""
-        found = self._found(best)
+        result = self._found(best)
         if best == self._start:
-            return found
+            return result
         asked = self._work.parts[CHECKING]
         trials, answers = [], []
         for recipe in (self._start, best):
@@ -301,11 +303,11 @@ class _Tuning:
             self._work.say(f"checking: {trial.percent} of {trial.judged}, {trial.seconds:.1f} s a question")
             trials.append(trial)
             answers.append(self._work.answers(recipe, CHECKING))
-        shared = [one for one in asked if all(one.id in known for known in answers)]
-        scores = [[float(known[one.id].right(known[one.id].sql)) for one in shared] for known in answers]
-        gain = compare(scores[0], scores[1], [one.db_id for one in shared], self._work.seed)
-        found = replace(found, gain=gain, seconds=(trials[0].seconds, trials[1].seconds))
-        return replace(found, tuned=replace(found.tuned, summary=_summary(found)))
+        shared = [example for example in asked if all(example.id in known for known in answers)]
+        scores = [[float(known[example.id].right(known[example.id].sql)) for example in shared] for known in answers]
+        gain = compare(scores[0], scores[1], [example.db_id for example in shared], self._work.seed)
+        result = replace(result, gain=gain, seconds=(trials[0].seconds, trials[1].seconds))
+        return replace(result, tuned=replace(result.tuned, summary=_summary(result)))
 
     def _add(self, row: Row) -> None:
         self._rows[row.key] = row
@@ -340,8 +342,8 @@ def markdown(found: Tuned, *, ended: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(found: Tuned) -> str:
-    assert found.gain is not None
-    low, high = (100 * end for end in found.gain.interval)
-    gained = f"{100 * found.gain.difference:+.1f} points (95 % interval {low:+.1f} to {high:+.1f})"
-    return f"Tuned from {found.start.name}: {gained} on {found.questions[1]} questions, {found.seconds[1]:.1f} s each."
+def _summary(tuned: Tuned) -> str:
+    assert tuned.gain is not None
+    low, high = (100 * end for end in tuned.gain.interval)
+    gained = f"{100 * tuned.gain.difference:+.1f} points (95 % interval {low:+.1f} to {high:+.1f})"
+    return f"Tuned from {tuned.start.name}: {gained} on {tuned.questions[1]} questions, {tuned.seconds[1]:.1f} s each."

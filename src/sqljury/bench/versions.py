@@ -42,14 +42,14 @@ def data_versions(examples: Sequence[Example], notes: Mapping[str, Notes]) -> di
     Files may be copied: neither their times nor their places count. A database that cannot be read counts with its
     size and is named as ``unreadable``; its questions are answered with an error.
     """
-    files_ = sorted({one.db_id: Path(one.database) for one in examples}.items())
+    files_ = sorted({example.db_id: Path(example.database) for example in examples}.items())
     contents = {name: _contents(file) for name, file in files_}
-    found: dict[str, Any] = {"schemas": _digest([(name, size, rows or []) for name, (size, rows) in contents.items()])}
+    hashes: dict[str, Any] = {"schemas": _digest([(name, size, rows or []) for name, (size, rows) in contents.items()])}
     if unreadable := [name for name, (_, rows) in contents.items() if rows is None]:
-        found["unreadable"] = unreadable
+        hashes["unreadable"] = unreadable
     if notes:
-        found["notes"] = {name: one.fingerprint for name, one in sorted(notes.items())}
-    return found
+        hashes["notes"] = {name: database_notes.fingerprint for name, database_notes in sorted(notes.items())}
+    return hashes
 
 
 def refuse_if_gone(error: str | None, dataset: Mapping[str, Any], db_id: str, database: str | os.PathLike[str]) -> None:
@@ -87,7 +87,7 @@ def _digest(value: object) -> str:
 def code_hash() -> str:
     """A hash of the modules and data of the package that shape answers."""
     package = files("sqljury")
-    parts = [one for one in package.iterdir() if one.name not in _AFTERWARDS]
+    parts = [part for part in package.iterdir() if part.name not in _AFTERWARDS]
     return _hash(file for part in parts for file in _within(part, part.name, _SOURCES))
 
 
@@ -102,13 +102,13 @@ def _within(part: Traversable, path: str, endings: tuple[str, ...]) -> Iterator[
         if part.name.endswith(endings):
             yield path, part
         return
-    for one in part.iterdir():
-        if one.name != "__pycache__":
-            yield from _within(one, f"{path}/{one.name}", endings)
+    for child in part.iterdir():
+        if child.name != "__pycache__":
+            yield from _within(child, f"{path}/{child.name}", endings)
 
 
-def _hash(found: Iterator[tuple[str, Traversable]]) -> str:
+def _hash(sources: Iterator[tuple[str, Traversable]]) -> str:
     digest = hashlib.sha256()
-    for path, file in sorted(found, key=lambda item: item[0]):
+    for path, file in sorted(sources, key=lambda item: item[0]):
         digest.update(f"{path}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()[:16]

@@ -106,7 +106,12 @@ def run_here(
         work = _Answerer(pipeline, settled, stop, _counted(call, ledger))
         left = len(waiting)
         shared = share(
-            lambda: attempted, waiting, Threads(batch, stop), _lost, kind=lambda one: one[1].db_id, halt=halted
+            lambda: attempted,
+            waiting,
+            Threads(batch, stop),
+            _lost,
+            kind=lambda numbered: numbered[1].db_id,
+            halt=halted,
         )
         with closing(work), closing(shared) as records:  # type: ignore[type-var]
             for _, record in records:
@@ -143,9 +148,9 @@ class Answering:
         """Called once in each worker; raises ``ClusterError`` where what shapes answers is not as it is in the run."""
         traces.export_by_environment()
         pipeline, seed = self.make(), int(self.settled["seed"])
-        own = json.loads(json.dumps(settings(pipeline, self.settled["dataset"], seed)))
+        current = json.loads(json.dumps(settings(pipeline, self.settled["dataset"], seed)))
         wanted = lasting(json.loads(json.dumps(self.settled)))
-        changed = sorted(key for key, value in lasting(own).items() if wanted.get(key) != value)
+        changed = sorted(key for key, value in lasting(current).items() if wanted.get(key) != value)
         if changed:
             raise ClusterError(
                 f"a worker has other settings than the run ({', '.join(changed)} differ); install the same sqljury, "

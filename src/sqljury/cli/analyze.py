@@ -91,13 +91,13 @@ def print_analyses(run_dir: Path, data: Path, wanted: Wanted) -> None:
         stack.enter_context(interruptible())
         run = stored.load(run_dir, data, wanted.processes)
         run = run.only({number - 1 for number in wanted.parts}) if wanted.parts else run
-        found = {name.value: _figures(name, run, wanted) for name in dict.fromkeys(wanted.analyses)}
+        analyses = {name.value: _figures(name, run, wanted) for name in dict.fromkeys(wanted.analyses)}
         whole = {"sqljury_analysis": 1, "run": run.described, "questions": len(run.questions), "faults": run.faults}
         whole["parts"] = sorted(set(wanted.parts)) or None
         if file is not None:
-            file.write(json.dumps({**whole, **found}, indent=2) + "\n")
+            file.write(json.dumps({**whole, **analyses}, indent=2) + "\n")
     terminal.show(*analyze_tables.heading(run))
-    for name, figures in found.items():
+    for name, figures in analyses.items():
         terminal.show(*analyze_tables.TABLES[name](figures))
 
 

@@ -26,12 +26,12 @@ def heading(run: StoredRun) -> Iterator[RenderableType]:
         f"recipe {run.described['recipe']['name']}, model {run.described['model']}, seed {run.described['seed']}"
     )
     if run.left_out:
-        numbers = [str(place + 1) for place in range(len(run.recipe.generate)) if place not in run.left_out]
+        numbers = [str(index + 1) for index in range(len(run.recipe.generate)) if index not in run.left_out]
         yield f"the parts {', '.join(numbers)} of the recipe alone, answers by votes"
     yield from left_out(run.faults, len(run.questions))
 
 
-def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _bounds(figures: dict[str, Any]) -> Iterator[RenderableType]:
     runs = [f"{'runs, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
     right = [f"{'right, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
     table = terminal.figures(
@@ -44,8 +44,8 @@ def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:
         "at least one\nright",
         "\nall",
     )
-    for row in found["rows"]:
-        if row["kind"] == "generators" and sum(one["kind"] == "generators" for one in found["rows"]) < 2:
+    for row in figures["rows"]:
+        if row["kind"] == "generators" and sum(source["kind"] == "generators" for source in figures["rows"]) < 2:
             continue
         ex = row["ex"]["fixed"]
         table.add_row(
@@ -59,9 +59,11 @@ def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:
             _percent(row["lower"]),
         )
     yield from ("", table, "")
-    several = {label: curve for label, curve in found["curves"].items() if label == "all" or len(found["curves"]) > 2}
+    several = {
+        label: curve for label, curve in figures["curves"].items() if label == "all" or len(figures["curves"]) > 2
+    }
     yield from _curves("of k candidates", several)
-    yield from _curves("upper bound by hardness", found["hardness"], ("upper",))
+    yield from _curves("upper bound by hardness", figures["hardness"], ("upper",))
 
 
 def _curves(title: str, curves: dict[str, Any], keys: tuple[str, ...] = ("upper", "lower")) -> Iterator[RenderableType]:
@@ -71,44 +73,44 @@ def _curves(title: str, curves: dict[str, Any], keys: tuple[str, ...] = ("upper"
     shown = {label: tuple(names) if label == "all" else keys for label in curves}
     heads = [
         f"{terminal.clean(label) if not at else ''}\n{names[key]}"
-        for label, own in shown.items()
-        for at, key in enumerate(own)
+        for label, columns in shown.items()
+        for at, key in enumerate(columns)
     ]
     table = terminal.figures(f"{title}\nk", *heads)
     for k in range(max((len(curve) for curve in curves.values()), default=0)):
         cells = [
             f"{curves[label][k][key]['percent']:.1f}" if k < len(curves[label]) else ""
-            for label, own in shown.items()
-            for key in own
+            for label, columns in shown.items()
+            for key in columns
         ]
         table.add_row(str(k + 1), *cells)
     yield from (table, "")
 
 
-def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
-    levels = list(found["generators"][0]["unique_by_hardness"]) if found["generators"] else []
+def _overlap(figures: dict[str, Any]) -> Iterator[RenderableType]:
+    levels = list(figures["generators"][0]["unique_by_hardness"]) if figures["generators"] else []
     heads = [f"{'only by this' if not at else ''}\n{level}" for at, level in enumerate(("all", *levels))]
     table = terminal.figures("\ngenerator", "\nasked", "\ncandidates", "\nsolved", *heads)
-    for own in found["generators"]:
-        counts = (own["asked"], own["candidates"], own["solved"], own["unique"], *own["unique_by_hardness"].values())
-        table.add_row(_words(own["generator"]), *map(str, counts))
+    for row in figures["generators"]:
+        counts = (row["asked"], row["candidates"], row["solved"], row["unique"], *row["unique_by_hardness"].values())
+        table.add_row(_words(row["generator"]), *map(str, counts))
     yield from ("", table, "")
     table = terminal.figures("solved by exactly", "questions")
-    for region in found["regions"]:
+    for region in figures["regions"]:
         if region["questions"]:
             table.add_row(_words(" + ".join(region["generators"])), str(region["questions"]))
-    table.add_row("none of them", str(found["none"]))
-    table.add_row("(all questions)", str(found["questions"]))
+    table.add_row("none of them", str(figures["none"]))
+    table.add_row("(all questions)", str(figures["questions"]))
     yield from (table, "")
-    if found["pairs"]:
+    if figures["pairs"]:
         table = terminal.figures("first / second", "both", "only first", "only second", "neither")
-        for pair in found["pairs"]:
+        for pair in figures["pairs"]:
             counts = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
             table.add_row(_words(f"{pair['first']} / {pair['second']}"), *map(str, counts))
         yield from (table, "")
 
 
-def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _ablation(figures: dict[str, Any]) -> Iterator[RenderableType]:
     heads = (
         "right, %",
         "95 % interval",
@@ -123,7 +125,7 @@ def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
     )
     table = terminal.figures("method", *heads)
     section = ""
-    for method in found["methods"]:
+    for method in figures["methods"]:
         if method["section"] != section:
             section = method["section"]
             table.add_row(Text(section, style="bold"))
@@ -142,9 +144,9 @@ def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
             f"{method['p']:.3g}",
         )
     yield from ("", table, "")
-    yield from _stops([method for method in found["methods"] if "candidates" in method])
-    yield from _judges(found["judges"])
-    yield from _costs(found)
+    yield from _stops([method for method in figures["methods"] if "candidates" in method])
+    yield from _judges(figures["judges"])
+    yield from _costs(figures)
 
 
 def _stops(methods: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -159,51 +161,51 @@ def _stops(methods: list[dict[str, Any]]) -> Iterator[RenderableType]:
 def _judges(judges: dict[str, Any]) -> Iterator[RenderableType]:
     heads = ("pairs", "one right", "prefers it, %", "95 % interval", "shown first", "second", "turns, %", "first place")
     table = terminal.figures("judge of pairs", *heads)
-    for label, own in judges.items():
-        ex = own["ex"]
+    for label, judge in judges.items():
+        ex = judge["ex"]
         table.add_row(
             _words(label),
-            str(own["pairs"]),
-            str(own["decided"]),
+            str(judge["pairs"]),
+            str(judge["decided"]),
             _percent(ex),
             f"{ex['low']:.1f} - {ex['high']:.1f}",
-            _percent(own["shown_first"]),
-            _percent(own["shown_second"]),
-            _percent(own["flips"]),
-            f"{own['first_place']:.3f}",
+            _percent(judge["shown_first"]),
+            _percent(judge["shown_second"]),
+            _percent(judge["flips"]),
+            f"{judge['first_place']:.3f}",
         )
     if judges:
         yield from (table, "")
 
 
-def _costs(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _costs(figures: dict[str, Any]) -> Iterator[RenderableType]:
     table = terminal.figures("a question", "calls", "read", "of it known", "written", "seconds")
-    choosing = {f"stored: {label}": own for label, own in found["choosing"].items()}
-    for label, own in {**found["steps"], **choosing}.items():
-        counts = (f"{own['read']:,.0f}", f"{own['cached']:,.0f}", f"{own['written']:,.1f}", f"{own['seconds']:.2f}")
-        table.add_row(_words(label), f"{own['calls']:.2f}", *counts)
+    choosing = {f"stored: {label}": cost for label, cost in figures["choosing"].items()}
+    for label, cost in {**figures["steps"], **choosing}.items():
+        counts = (f"{cost['read']:,.0f}", f"{cost['cached']:,.0f}", f"{cost['written']:,.1f}", f"{cost['seconds']:.2f}")
+        table.add_row(_words(label), f"{cost['calls']:.2f}", *counts)
     yield from (table, "")
 
 
-def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _errors(figures: dict[str, Any]) -> Iterator[RenderableType]:
     titles = {"candidates": "the candidates", "results": "what it returns", "queries": "beside gold's text"}
-    table = terminal.figures(f"{found['wrong']} of {found['questions']} answers wrong", "answers", "%", "such as")
+    table = terminal.figures(f"{figures['wrong']} of {figures['questions']} answers wrong", "answers", "%", "such as")
     for view, title in titles.items():
         table.add_row(Text(title, style="bold"))
-        for kind in found[view]:
+        for kind in figures[view]:
             count = len(kind["ids"])
-            cells = (str(count), f"{100 * count / found['wrong']:.1f}", _words(", ".join(kind["ids"][:SHOWN_IDS])))
+            cells = (str(count), f"{100 * count / figures['wrong']:.1f}", _words(", ".join(kind["ids"][:SHOWN_IDS])))
             table.add_row(_words(f"  {kind['label']}"), *cells)
     yield from ("", table, "")
     table = terminal.figures("of questions", "wrong", "of", "%")
-    for label, share in {**found["hardness"], **found["databases"]}.items():
+    for label, share in {**figures["hardness"], **figures["databases"]}.items():
         if share["right"]:
             table.add_row(_words(label), str(share["right"]), str(share["total"]), _percent(share))
-    if found["wrong"]:
+    if figures["wrong"]:
         yield from (table, "")
-    if found["refined"]:
+    if figures["refined"]:
         table = terminal.figures("error types, refined", "before", "after", "corrected", "misled")
-        for row in found["refined"]:
+        for row in figures["refined"]:
             counts = (row["before"], row["after"], len(row["corrected"]), len(row["misled"]))
             table.add_row(_words(row["label"]), *map(str, counts))
         yield from (table, "")

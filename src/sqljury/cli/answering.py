@@ -33,11 +33,11 @@ def answer_all(
     """
     from sqljury.bench import run, workers
 
-    said, together = _said(examples, out), pipeline.questions
+    on_answer, together = _said(examples, out), pipeline.questions
     if together == 1:
-        run.run(examples, pipeline, out, settled, said, cancel)
+        run.run(examples, pipeline, out, settled, on_answer, cancel)
     else:
-        workers.run_here(examples, pipeline, out, settled, together, said, cancel, ledger)
+        workers.run_here(examples, pipeline, out, settled, together, on_answer, cancel, ledger)
 
 
 def answer_on(

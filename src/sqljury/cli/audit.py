@@ -135,11 +135,11 @@ def _checked(
     def say(line: Record) -> None:
         nonlocal done
         done += 1
-        found = line["checked"]
-        outcome = line["error"] or f"{found['verdict']}: {found['why']}"
+        checked = line["checked"]
+        outcome = line["error"] or f"{checked['verdict']}: {checked['why']}"
         terminal.note(f"{done} {line['id']} {outcome}"[:160])
 
-    others = sorted(one.name for one in pipeline.others())  # an adapter's name changes when it is trained again
+    others = sorted(model.name for model in pipeline.others())  # an adapter's name changes when it is trained again
     wanted = {**settled, "model": opened().name, "others": others, "recipe": asdict(pipeline.recipe)}
     return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=batch)
 
@@ -151,8 +151,8 @@ def _listed(examples: Sequence[Example], file: Path) -> list[Example]:
 
     rows = [line.split("\t") for line in Document.of(file).lines if line.strip()]
     header = [name.strip() for name in rows[0]] if rows else []
-    place = header.index("id") if "id" in header else 0
-    wanted = {row[place].strip() for row in (rows[1:] if "id" in header else rows) if len(row) > place}
+    column = header.index("id") if "id" in header else 0
+    wanted = {row[column].strip() for row in (rows[1:] if "id" in header else rows) if len(row) > column}
     unknown = sorted(wanted - {example.id for example in examples})
     if unknown or not wanted:
         what = f"there is no question {unknown[0]!r} in this split" if unknown else "has no ids"
@@ -166,7 +166,7 @@ def _export(
     """Write the corrected gold queries of the whole split."""
     from sqljury.audit.correction import export
 
-    by_id, tested = ({line["id"]: line for line in own} for own in (lines, tests))
+    by_id, tested = ({line["id"]: line for line in records} for records in (lines, tests))
     made = export(file, examples, by_id, tested, least)
     terminal.note(
         f"{file}: {made.by_checks} gold queries corrected by program checks, {made.by_tests} by tests, "
@@ -196,22 +196,25 @@ def _report(lines: list[Record], least: float) -> dict[str, Any]:
         "failed": [{"id": line["id"], "error": line["error"]} for line in lines if line["error"]],
         "types": audit.counts(lines, least),
         "findings": [
-            {**{key: line[key] for key in ("id", "db_id", "question", "gold")}, **one._asdict()}
+            {**{key: line[key] for key in ("id", "db_id", "question", "gold")}, **finding._asdict()}
             for line in suspected
-            for one in audit.findings_of(line, least)
+            for finding in audit.findings_of(line, least)
         ],
     }
 
 
 def _print(report: dict[str, Any], *, one_by_one: bool) -> None:
     last = None
-    for one in report["findings"]:
-        if one["id"] != last:
-            print(terminal.clean(f"{one['id']} {one['db_id']}: {' '.join(one['question'].split())}"))
-            print(f"  gold  {written.one_line(one['gold'])}")
-        last = one["id"]
-        print(f"  {one['confidence']:.2f}  {one['type']} ({one['check']})  {terminal.clean(one['clause'])}")
-        print(f"        {terminal.clean(one['evidence'])}")
+    for finding in report["findings"]:
+        if finding["id"] != last:
+            print(terminal.clean(f"{finding['id']} {finding['db_id']}: {' '.join(finding['question'].split())}"))
+            print(f"  gold  {written.one_line(finding['gold'])}")
+        last = finding["id"]
+        print(
+            f"  {finding['confidence']:.2f}  {finding['type']} ({finding['check']})"
+            f"  {terminal.clean(finding['clause'])}"
+        )
+        print(f"        {terminal.clean(finding['evidence'])}")
     if one_by_one:
         if not report["findings"]:
             print("nothing was found")

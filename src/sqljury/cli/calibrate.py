@@ -62,18 +62,18 @@ def calibrate(
     terminal.note(f"the calibration is in {out}; name it in a recipe as select.confidence")
 
 
-def _measured(found: Mapping[str, Sequence[tuple[float, bool]]], pictures: Path | None) -> None:
+def _measured(answers_by_kind: Mapping[str, Sequence[tuple[float, bool]]], pictures: Path | None) -> None:
     from sqljury.errors import InputError
     from sqljury.evaluation import svg
     from sqljury.evaluation.risk import reliability_chart, risk, risk_chart
     from sqljury.resources import must_write, write_whole
     from sqljury.train.confidence import ANSWERED, ONE, quality
 
-    for kind, answers in found.items():
+    for kind, answers in answers_by_kind.items():
         _print(kind, {**quality([chance for chance, _ in answers], [right for _, right in answers])})
     if pictures is None:
         return
-    drawn = {kind: known for kind in (ANSWERED, ONE) if (known := risk(found.get(kind, ()))) is not None}
+    drawn = {kind: known for kind in (ANSWERED, ONE) if (known := risk(answers_by_kind.get(kind, ()))) is not None}
     if not drawn:
         raise InputError("these runs have no answers to measure; make one with `sqljury bench`")
     charts = {"risk.svg": risk_chart(drawn), "reliability.svg": reliability_chart(drawn)}

@@ -64,13 +64,13 @@ def _headline(answer: Answer) -> str:
             return "Nothing to compare: only one query runs; recipes that write more give it rivals."
         return f"Nothing to compare: all {running} queries that run return the same."
     votes = sum(candidate.group == verified.rival for candidate in answer.candidates)
-    other = f"its strongest rival ({votes} candidate{'' if votes == 1 else 's'})"
+    rival = f"its strongest rival ({votes} candidate{'' if votes == 1 else 's'})"
     if verified.test is not None:
         size = verified.test.case.size
         made = ORIGINS.get(verified.test.how, "made for this")
-        return f"Verify by eye: on {size} row{'' if size == 1 else 's'} {made}, the answer differs from {other}."
+        return f"Verify by eye: on {size} row{'' if size == 1 else 's'} {made}, the answer differs from {rival}."
     query = next(candidate.sql for candidate in answer.candidates if candidate.group == verified.rival)
-    named = f"{other}, {serialize.one_line(query, answer.dialect)}"
+    named = f"{rival}, {serialize.one_line(query, answer.dialect)}"
     if verified.outcome == "untried":
         return f"Not held against {named}: small databases are SQLite's, and {terminal.clean(verified.why)}"
     return f"No rows were found on which the answer differs from {named}. They may mean the same."

@@ -73,12 +73,12 @@ class Chat:
         line = line.strip()
         if not line:
             return True
-        command, _, rest = line.partition(" ")
+        command, _, argument = line.partition(" ")
         if command in ("\\quit", "\\q") or line.casefold() in ("quit", "exit"):
             return False
         try:
             if command.startswith("\\"):
-                self._command(command, rest.strip())
+                self._command(command, argument.strip())
             else:
                 self._ask(line)
         except SqljuryError as error:
@@ -87,7 +87,7 @@ class Chat:
             terminal.say("stopped")
         return True
 
-    def _command(self, name: str, rest: str) -> None:
+    def _command(self, name: str, argument: str) -> None:
         does: dict[str, Callable[[str], None]] = {
             "\\schema": self._schema,
             "\\find": self._find,
@@ -102,7 +102,7 @@ class Chat:
         if name not in does:
             terminal.say(f"there is no command {name[:40]}; \\help lists them")
             return
-        does[name](rest)
+        does[name](argument)
 
     def _ask(self, question: str) -> None:
         from sqljury.errors import NoAnswerError
@@ -147,12 +147,12 @@ class Chat:
 
     def _find(self, text: str) -> None:
         with show.progress() as report, terminal.interruptible() as cancel:
-            found = self.session.following(report, cancel).search(text, 5)
-        for one in found:
-            name = f"{one.table}.{one.column}" if one.column else one.table
-            value = f" = {one.value!r}" if one.kind == "value" else ""
-            terminal.show(terminal.clean(f"{one.kind:6} {name}{value}"))
-        if not found:
+            matches = self.session.following(report, cancel).search(text, 5)
+        for match in matches:
+            name = f"{match.table}.{match.column}" if match.column else match.table
+            value = f" = {match.value!r}" if match.kind == "value" else ""
+            terminal.show(terminal.clean(f"{match.kind:6} {name}{value}"))
+        if not matches:
             terminal.show("no table, column or value is like it")
 
     def _sql(self, sql: str) -> None:

@@ -46,47 +46,49 @@ def check(
         interruptible() as cancel,
         Session(**arguments, progress=report, cancel=cancel) as session,
     ):
-        found = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
+        checked = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
         dialect = session.database.dialect
     if output is TextForm.JSON:
-        print(terminal.to_json(found.to_dict()))
+        print(terminal.to_json(checked.to_dict()))
     else:
-        _print(found, dialect)
-    if code := CODES[found.verdict]:
+        _print(checked, dialect)
+    if code := CODES[checked.verdict]:
         raise typer.Exit(code)
 
 
-def _print(found: Checked, dialect: str) -> None:
+def _print(checked: Checked, dialect: str) -> None:
     """The verdict, who agrees, the tests that say most, and the correction."""
-    terminal.show(f"{TITLES[found.verdict]}: {terminal.clean(found.why)}.")
-    terminal.show(_votes(found))
-    told = _telling(found)
-    for number, test in enumerate(told, 1):
-        title = f"Test {number} of {len(found.tests)}" if len(found.tests) > 1 else "The test"
-        _test(test, f"{title}, {case_tables.ORIGINS.get(test.how, 'made for this')}:", found)
-    if len(told) < len(found.tests):
-        terminal.show("", f"{len(found.tests) - len(told)} more tests with --output json.")
-    if found.correction is not None:
-        terminal.show("", "A query that does better:" if found.tests else "A query that runs:")
-        terminal.show(f"  {written.one_line(found.correction.sql, dialect)}")
-        terminal.show("  On the database it returns:", case_tables.table_of(found.correction.result))
+    terminal.show(f"{TITLES[checked.verdict]}: {terminal.clean(checked.why)}.")
+    terminal.show(_votes(checked))
+    shown = _telling(checked)
+    for number, test in enumerate(shown, 1):
+        title = f"Test {number} of {len(checked.tests)}" if len(checked.tests) > 1 else "The test"
+        _test(test, f"{title}, {case_tables.ORIGINS.get(test.how, 'made for this')}:", checked)
+    if len(shown) < len(checked.tests):
+        terminal.show("", f"{len(checked.tests) - len(shown)} more tests with --output json.")
+    if checked.correction is not None:
+        terminal.show("", "A query that does better:" if checked.tests else "A query that runs:")
+        terminal.show(f"  {written.one_line(checked.correction.sql, dialect)}")
+        terminal.show("  On the database it returns:", case_tables.table_of(checked.correction.result))
 
 
-def _votes(found: Checked) -> str:
-    count = len(found.candidates)
+def _votes(checked: Checked) -> str:
+    count = len(checked.candidates)
     if count == 1:
-        same = "the same" if found.agreeing else "something else"
+        same = "the same" if checked.agreeing else "something else"
         return f"The query that the model wrote for the question returns {same} on the database."
-    return f"Of {count} queries that the model wrote for the question {found.agreeing} return the same on the database."
+    return (
+        f"Of {count} queries that the model wrote for the question {checked.agreeing} return the same on the database."
+    )
 
 
-def _telling(found: Checked) -> list[Tried]:
+def _telling(checked: Checked) -> list[Tried]:
     """The tests that speak for the verdict first: those that the query fails, or passes where it is right."""
-    wanted = found.verdict == "right"
-    return sorted(found.tests, key=lambda test: (test.passed[0] is not wanted, test.case.size))[:SHOWN]
+    wanted = checked.verdict == "right"
+    return sorted(checked.tests, key=lambda test: (test.passed[0] is not wanted, test.case.size))[:SHOWN]
 
 
-def _test(test: Tried, title: str, found: Checked) -> None:
+def _test(test: Tried, title: str, checked: Checked) -> None:
     terminal.show("", title)
     case_tables.rows(test)
     terminal.show(
@@ -95,7 +97,7 @@ def _test(test: Tried, title: str, found: Checked) -> None:
     case_tables.expectation(test)
     if test.code:
         terminal.show("", "The program:", *(f"    {terminal.clean(line)}" for line in lines_of(test.code)))
-    if found.correction is not None and found.correction.sql in test.queries:
-        place = test.queries.index(found.correction.sql)
-        told = f"The query below returns{case_tables.judged(test.passed[place])}:"
-        terminal.show("", told, case_tables.table_of(test.results[place]))
+    if checked.correction is not None and checked.correction.sql in test.queries:
+        index = test.queries.index(checked.correction.sql)
+        heading = f"The query below returns{case_tables.judged(test.passed[index])}:"
+        terminal.show("", heading, case_tables.table_of(test.results[index]))

@@ -54,10 +54,10 @@ class Words(Completer):
 
     def _values(self, word: str) -> Iterator[Completion]:
         sought = word.casefold()
-        for found in self._session.search(word, SHOWN):
-            if found.kind == "value" and sought in found.value.casefold():
-                meta = clean(f"{found.table}.{found.column}")
-                yield Completion(clean(found.value), -len(word), display_meta=meta)
+        for match in self._session.search(word, SHOWN):
+            if match.kind == "value" and sought in match.value.casefold():
+                meta = clean(f"{match.table}.{match.column}")
+                yield Completion(clean(match.value), -len(word), display_meta=meta)
 
     @cached_property
     def _known(self) -> dict[str, str]:

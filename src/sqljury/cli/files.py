@@ -96,8 +96,8 @@ class Files:
         """All files that are read, and the folders of which every file may be."""
         documents = (self.gold, self.pred, self.against, self.tables, self.labels)
         folders = dict.fromkeys(file.parent for files in self.databases(golds).values() for file in files)
-        own = [document.file for document in documents if document is not None]
-        return [*own, *folders, *([] if self.suite is None else [self.suite])]
+        inputs = [document.file for document in documents if document is not None]
+        return [*inputs, *folders, *([] if self.suite is None else [self.suite])]
 
     def provenance(self, golds: Sequence[Gold]) -> Provenance:
         """Hashes of all files as they were read; those of the databases are taken now, so before judging."""
@@ -197,9 +197,9 @@ def _print(console: Console, report: Findings, wanted: Wanted, against: str) -> 
     if report.accumulated_rules is not None:
         eval_tables.print_accumulated(console, report.accumulated_rules)
     assert report.provenance is not None
-    left = f", {report.left_out} of them left out," if report.left_out else ""
+    left_out = f", {report.left_out} of them left out," if report.left_out else ""
     hashes = eval_tables.hashes(report.provenance)
-    console.print(f"\n{report.queries} queries{left} in {report.seconds:.1f} s; {hashes}")
+    console.print(f"\n{report.queries} queries{left_out} in {report.seconds:.1f} s; {hashes}")
 
 
 def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) -> None:

@@ -67,14 +67,19 @@ if TYPE_CHECKING:
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of its groups, at any depth, in place of the groups."""
     parameters = inspect.signature(command, eval_str=True).parameters.values()
-    options = [option for each in parameters for option in _options(each)]
+    options = [option for parameter in parameters for option in _options(parameter)]
     signature = inspect.Signature(options)
 
     @wraps(command)
     def with_groups(*arguments: Any, **given: Any) -> None:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
-        command(**{each.name: _filled(each.annotation, each.name, bound.arguments) for each in parameters})
+        command(
+            **{
+                parameter.name: _filled(parameter.annotation, parameter.name, bound.arguments)
+                for parameter in parameters
+            }
+        )
 
     with_groups.__signature__ = signature  # type: ignore[attr-defined]
     with_groups.__annotations__ = {option.name: option.annotation for option in options}

@@ -76,8 +76,8 @@ class _Builder:
     def lost(self, db: str, why: str, _: object) -> list[str]:
         from sqljury.errors import DatabaseError
 
-        scheme, separator, rest = db.partition("://")
-        shown = f"{scheme}://…" if separator and re.search("[@?]", rest) else db  # a user and options may be secrets
+        scheme, separator, address = db.partition("://")
+        shown = f"{scheme}://…" if separator and re.search("[@?]", address) else db  # a user and options may be secrets
         raise DatabaseError(f"{shown}: its value index cannot be built; {why}")
 
     def built(self, db: str) -> list[str]:
@@ -120,11 +120,13 @@ def search(
     with _index(db, schema, access.rules()) as index:
         matches = index.search_many(texts, limit)
     if output is Output.JSON:
-        listed = [{"text": text, "matches": list(map(asdict, own))} for text, own in zip(texts, matches, strict=True)]
+        listed = [
+            {"text": text, "matches": list(map(asdict, nearest))} for text, nearest in zip(texts, matches, strict=True)
+        ]
         print(terminal.to_json(listed))
         return
-    for text, own in zip(texts, matches, strict=True):
-        _print(text, own, titled=len(texts) > 1)
+    for text, nearest in zip(texts, matches, strict=True):
+        _print(text, nearest, titled=len(texts) > 1)
 
 
 def _print(text: str, matches: list[Match], *, titled: bool) -> None:

@@ -85,9 +85,9 @@ def ladder(
         cancel = stack.enter_context(interruptible())
         opened = opening(model, adapter, cache=cache, together=batch)
         writer = opened()
-        for folder, own in both._asdict().items():
-            others = by_names(own.models, writer, opened)
-            pipeline = Pipeline(own, writer, Limits(seconds=timeout), models=others, questions=batch)
+        for folder, run_recipe in both._asdict().items():
+            others = by_names(run_recipe.models, writer, opened)
+            pipeline = Pipeline(run_recipe, writer, Limits(seconds=timeout), models=others, questions=batch)
             settled = run.settings(pipeline, name, seed) | {"cache": cache}
             answer_all(examples, pipeline, out / folder, settled, cancel)
 
@@ -99,10 +99,10 @@ def ladder(
         judging = opened(judge) if judge else writer
         made = rungs.choose(out / "link", data, judging, selecting, counts, Controls(say, cancel, opened))
         loaded = [stored.load(out / folder, data, processes) for folder in both._fields]
-        found = figures.ladder(loaded[0], loaded[1], counts, made, seed)
+        summary = figures.ladder(loaded[0], loaded[1], counts, made, seed)
         if file is not None:
-            file.write(json.dumps({"sqljury_ladder": 1, **found}, indent=2) + "\n")
-    terminal.show(*_table(found))
+            file.write(json.dumps({"sqljury_ladder": 1, **summary}, indent=2) + "\n")
+    terminal.show(*_table(summary))
 
 
 def _counts(samples: str) -> list[int]:
@@ -115,11 +115,11 @@ def _counts(samples: str) -> list[int]:
     return counts
 
 
-def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
-    yield f"{found['questions']} questions, {found['several']} of them with more than one result"
+def _table(summary: dict[str, Any]) -> Iterator[RenderableType]:
+    yield f"{summary['questions']} questions, {summary['several']} of them with more than one result"
     heads = ("queries", "right, %", "95 % interval", "of", "against + link", "95 % interval", "won", "lost", "p")
     table = terminal.figures("step", *heads)
-    for rung in found["rungs"]:
+    for rung in summary["rungs"]:
         low, high = rung["interval"]
         table.add_row(
             rung["rung"],

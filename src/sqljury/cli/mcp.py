@@ -118,7 +118,7 @@ def _allowed(file: str, databases: Databases) -> Callable[[str], tuple[str, Data
     from sqljury.web.tokens import Tokens
 
     known = Tokens.load(file, databases.names)
-    clean = Problems(place for name in databases.names for place in Served(databases.plain(name)[0]).places).clean
+    clean = Problems(location for name in databases.names for location in Served(databases.plain(name)[0]).places).clean
     views = {
         client.name: Allowed(
             databases, [name for name in databases.names if client.may_use(name)], client.access, clean
@@ -210,9 +210,9 @@ def _folder(targets: list[str], project: str | None) -> Project | None:
     """The context folder of all databases; raises ``InputError`` where only some are of it: a command has one."""
     from sqljury.errors import InputError
 
-    places = [_named(target)[1] for target in targets]
-    folders = {place: project_for(place, project) for place in places} or {"": project_for(None, project)}
-    outside = [place for place, folder in folders.items() if folder is None]
+    locations = [_named(target)[1] for target in targets]
+    folders = {location: project_for(location, project) for location in locations} or {"": project_for(None, project)}
+    outside = [location for location, folder in folders.items() if folder is None]
     if outside and len(outside) < len(folders):
         raise InputError(
             f"{outside[0]} is not in the context folder, but other databases are; one server cannot serve both: "
@@ -228,8 +228,8 @@ def _program() -> list[str]:
     from pathlib import Path
 
     beside = Path(sys.executable).with_name("sqljury")
-    found = str(beside) if beside.is_file() else shutil.which("sqljury")
-    return [found] if found else [sys.executable, "-m", "sqljury"]
+    program = str(beside) if beside.is_file() else shutil.which("sqljury")
+    return [program] if program else [sys.executable, "-m", "sqljury"]
 
 
 def _absolute(arguments: Sequence[str], project: str | None) -> Iterator[str]:
@@ -255,10 +255,10 @@ def _placed(option: str, value: str, project: str | None) -> str:
 
     name = ""
     if option == "--db":
-        place = _named(value)[1]
-        name = value.removesuffix(place)
-        is_path = "://" not in place and project_for(place, project) is None
+        location = _named(value)[1]
+        name = value.removesuffix(location)
+        is_path = "://" not in location and project_for(location, project) is None
     else:
-        place = value
+        location = value
         is_path = option in _PATHS or (option in _FILES and value.endswith(_FILES[option]))
-    return f"{name}{os.path.abspath(os.path.expanduser(place))}" if is_path and place else value
+    return f"{name}{os.path.abspath(os.path.expanduser(location))}" if is_path and location else value

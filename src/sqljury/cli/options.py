@@ -355,6 +355,6 @@ def price_of(text: str | None) -> Price | None:
         numbers = [float(part) for part in text.split("/")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (2, 3) or not all(0 <= one < inf for one in numbers):
+    if len(numbers) not in (2, 3) or not all(0 <= number < inf for number in numbers):
         raise typer.BadParameter(f"{text!r} is not a price; write dollars per million tokens as IN/OUT, such as 0.25/1")
     return Price(*numbers)

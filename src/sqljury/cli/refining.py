@@ -122,11 +122,11 @@ def refine(
         opened = opening(model, cache=cache, together=batch)
         tested = recipes.load(recipe)
         refining.refine(run_dir, out, where, opened(), tested, way, Controls(say, cancel, opened), batch)
-    found = refining.summary(out, where, processes)
+    summary = refining.summary(out, where, processes)
     if output is TextForm.JSON:
-        print(terminal.to_json({"run": folder.described(out), **found}))
+        print(terminal.to_json({"run": folder.described(out), **summary}))
     else:
-        terminal.show(*_tables(found))
+        terminal.show(*_tables(summary))
 
 
 def _outcome(line: Record) -> str:
@@ -138,37 +138,37 @@ def _outcome(line: Record) -> str:
     return f"{tests}{what} after {rounds}: {written.one_line(line['sql'])}"
 
 
-def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _tables(summary: dict[str, Any]) -> Iterator[RenderableType]:
     """Before and after by hardness, what changed, what tests said, and what it cost."""
     from sqljury.cli.eval_tables import left_out
 
     shares = terminal.figures("questions", "number", "before, %", "after, %")
-    for name, both in (*found["hardness"].items(), ("all", found)):
+    for name, both in (*summary["hardness"].items(), ("all", summary)):
         before, after = both["before"], both["after"]
         if before["total"]:
             shares.add_row(name, str(before["total"]), f"{before['percent']:.1f}", f"{after['percent']:.1f}")
     yield shares
     yield (
-        f"\n{found['corrected']} corrected, {found['misled']} misled, {found['changed']} changed in all; the model was "
-        f"asked again for {found['asked']} of {found['questions']}"
+        f"\n{summary['corrected']} corrected, {summary['misled']} misled, {summary['changed']} changed in all; "
+        f"the model was asked again for {summary['asked']} of {summary['questions']}"
     )
-    if found["kept"]:
+    if summary["kept"]:
         ways = {"better": "one that does better", "last": "the last one"}
         kept = terminal.figures("\nthe query kept", "\nafter, %", "\ncorrected", "\nmisled", "\nchanged")
-        for name, row in found["kept"].items():
-            mark = " (this run)" if name == found["keep"] else ""
+        for name, row in summary["kept"].items():
+            mark = " (this run)" if name == summary["keep"] else ""
             counts = (str(row[key]) for key in ("corrected", "misled", "changed"))
             kept.add_row(f"{ways[name]}{mark}", f"{row['after']['percent']:.1f}", *counts)
         yield kept
-    if any(count for row in found["verdicts"].values() for name, count in row.items() if name != "silent"):
+    if any(count for row in summary["verdicts"].values() for name, count in row.items() if name != "silent"):
         tests = terminal.figures("\nthe query was", "\npassed", "\nfailed", "\nnothing said")
-        for name, row in found["verdicts"].items():
+        for name, row in summary["verdicts"].items():
             tests.add_row(name, *(str(row[key]) for key in ("passed", "failed", "silent")))
         yield tests
     costs = terminal.figures("\na question", "\ncalls", "\ntokens", "\nof these computed", "\nseconds")
-    for step, cost in found["cost"].items():
+    for step, cost in summary["cost"].items():
         costs.add_row(step, f"{cost['calls']:g}", *(f"{cost[key]:,.1f}" for key in ("tokens", "computed", "seconds")))
     yield costs
-    if found["not_refined"]:
-        yield f"\n{found['not_refined']} could not be refined"
-    yield from left_out(found["faults"], found["questions"])
+    if summary["not_refined"]:
+        yield f"\n{summary['not_refined']} could not be refined"
+    yield from left_out(summary["faults"], summary["questions"])

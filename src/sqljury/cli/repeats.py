@@ -46,19 +46,21 @@ def print_repeats(runs: Sequence[Path], data: Path, json_file: Path | None, proc
         inputs = (data, *(run / name for run in runs for name in ("run.json", "answers.jsonl")))
         file = stack.enter_context(table_file(json_file, JSON_BEGINS, inputs))
         stack.enter_context(interruptible())
-        found = repeats(runs, data, processes)
+        summary = repeats(runs, data, processes)
         if file is not None:
-            file.write(json.dumps({"sqljury_repeats": 1, **found}, indent=2) + "\n")
-    terminal.show(*_table(found))
+            file.write(json.dumps({"sqljury_repeats": 1, **summary}, indent=2) + "\n")
+    terminal.show(*_table(summary))
 
 
-def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _table(summary: dict[str, Any]) -> Iterator[RenderableType]:
     from sqljury.cli.eval_tables import left_out
 
-    yield f"{found['questions']} questions, {len(found['seeds'])} runs"
-    yield from left_out(found["faults"], found["questions"])
-    table = terminal.figures("right, %", *(f"seed {seed}" for seed in found["seeds"]), "mean", "variance", "deviation")
-    for metric in found["metrics"]:
+    yield f"{summary['questions']} questions, {len(summary['seeds'])} runs"
+    yield from left_out(summary["faults"], summary["questions"])
+    table = terminal.figures(
+        "right, %", *(f"seed {seed}" for seed in summary["seeds"]), "mean", "variance", "deviation"
+    )
+    for metric in summary["metrics"]:
         figures = [*metric["percent"], metric["mean"]]
         table.add_row(metric["title"], *(f"{figure:.1f}" for figure in figures), *_spread(metric))
     yield from ("", table)

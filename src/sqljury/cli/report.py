@@ -45,11 +45,13 @@ def report(
     with ExitStack() as stack:
         file = stack.enter_context(table_file(out, begins, (data, *runs)))  # before the long work
         stack.enter_context(interruptible())
-        found = reports.report(runs, data, processes, prices_of(prices, price))
+        figures = reports.report(runs, data, processes, prices_of(prices, price))
         writers: dict[Form, Callable[[dict[str, Any]], str]]
         writers = {Form.HTML: page.html, Form.MARKDOWN: text.markdown, Form.JSON: json.dumps}
-        shown = writers[form](found)
+        shown = writers[form](figures)
         if file is not None:
             # files with errors hold characters that have no bytes in UTF-8
             file.write(shown.encode("utf-8", "replace").decode("utf-8"))
-    terminal.note(f"{len(found['questions'])} questions of {len(runs)} {'run' if len(runs) == 1 else 'runs'} in {out}")
+    terminal.note(
+        f"{len(figures['questions'])} questions of {len(runs)} {'run' if len(runs) == 1 else 'runs'} in {out}"
+    )

@@ -43,7 +43,7 @@ def scale(
     from sqljury.experiments import scaling
 
     wanted = _numbers(rates, "--rates")
-    counts = [int(one) for one in _numbers(workers, "--workers", whole=True)]
+    counts = [int(number) for number in _numbers(workers, "--workers", whole=True)]
     services = [service for run in runs for service in scaling.measured(run)]
     with table_file(out, scaling.BEGINS, runs) as file, interruptible():
         rows, curves = [list(_HEAD)], {}
@@ -76,7 +76,7 @@ _DRAWN = 1000
 def _row(rate: float, size: Outcome, slots: int, hour: float) -> list[str]:
     machines = ceil(size.models / slots)
     dollars = machines * hour
-    seconds = (f"{one:.2f}" for one in (size.p50, size.p95, size.p99))
+    seconds = (f"{latency:.2f}" for latency in (size.p50, size.p95, size.p99))
     money = (f"{dollars:,.2f}", f"{1000 * dollars / (3600 * rate):,.4f}") if hour else ("-", "-")
     return [f"{rate:,g}", f"{machines:,}", f"{size.busy:.0%}", f"{size.processors:,}", *seconds, *money]
 
@@ -101,10 +101,10 @@ def _numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
     from sqljury.errors import InputError
 
     try:
-        numbers = [float(one) for one in text.split(",")]
+        numbers = [float(number) for number in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or not all(0 < one <= 100_000 and (one.is_integer() or not whole) for one in numbers):
+    if not numbers or not all(0 < number <= 100_000 and (number.is_integer() or not whole) for number in numbers):
         kind = "whole numbers" if whole else "numbers"
         raise InputError(f"{option} {text!r}: give {kind} above 0 and up to 100000, with commas between them")
     return numbers

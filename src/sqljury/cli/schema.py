@@ -111,9 +111,9 @@ def _marks(table: Table, column: Column) -> Iterator[str]:
     elif column.unique:
         yield "unique"
     for key in table.foreign_keys:
-        for name, other in zip(key.columns, key.ref_columns, strict=True):
+        for name, ref_column in zip(key.columns, key.ref_columns, strict=True):
             if name == column.name:
-                yield f"{'' if key.certain else 'likely '}-> {key.ref_table}.{other}"
+                yield f"{'' if key.certain else 'likely '}-> {key.ref_table}.{ref_column}"
 
 
 def _allowed(column: Column) -> str:

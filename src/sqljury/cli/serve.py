@@ -82,8 +82,8 @@ def serve(
         opened = partial(Session, examples=examples, together=settings.workers, **answering.session())
         served = _with_bases(stack, served, opened, answering.recipe, answering.spec)
         if view.privacy is not None:
-            served = {name: replace(one, privacy=view.level) for name, one in served.items()}
-        base = next(one.base for one in served.values() if one.base is not None)
+            served = {name: replace(served_database, privacy=view.level) for name, served_database in served.items()}
+        base = next(served_database.base for served_database in served.values() if served_database.base is not None)
         _run(create(Databases(base, served, view.rules()), settings, known), settings, list(served))
 
 
@@ -120,8 +120,8 @@ def _opened(
     from sqljury.schema.notes_files import load
     from sqljury.web.databases import Served, named
 
-    places = [named(target) for target in targets]
-    names = [name for name, _ in places]
+    databases = [named(target) for target in targets]
+    names = [name for name, _ in databases]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"two databases are called {twice}; name them, as in --db {twice}2=PLACE")
     paths: dict[str, list[str]] = {name: [] for name in names}
@@ -133,16 +133,16 @@ def _opened(
             name, path = names[0], given
         paths[name].append(path)
     served = {}
-    for name, place in places:
+    for name, location in databases:
         more = load(*paths[name]) if paths[name] else NO_NOTES
-        folder = project_for(place, project)
+        folder = project_for(location, project)
         if folder is None:
-            served[name] = Served(stack.enter_context(connect(place, schemas)), more)
+            served[name] = Served(stack.enter_context(connect(location, schemas)), more)
         else:
-            known = folder.database(place)
+            known = folder.database(location)
             database = stack.enter_context(connect(known.url, schemas or known.schemas))
-            rest = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
-            served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
+            options = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
+            served[name] = Served(database, known.notes + more, project=folder, known=known.name, **options)
         bind(introspect(served[name].database), served[name].notes)  # no tables, or notes on others, are said now
     return served
 
@@ -159,13 +159,15 @@ def _with_bases(
     The two are the folder's where none is given: a database that a local model is to answer is shown to no other.
     """
     bases: dict[tuple[str, str | None], Session] = {}
-    found = {}
-    for name, one in served.items():
+    with_base = {}
+    for name, served_database in served.items():
         key = recipe or "default", model
-        if one.project is not None:
-            said = session_options(one.known, str(one.project.folder), recipe=recipe, model=model)
-            key = said["recipe"], said["model"]
+        if served_database.project is not None:
+            options = session_options(
+                served_database.known, str(served_database.project.folder), recipe=recipe, model=model
+            )
+            key = options["recipe"], options["model"]
         if key not in bases:
-            bases[key] = stack.enter_context(opened(one.database, recipe=key[0], model=key[1]))
-        found[name] = replace(one, base=bases[key])
-    return found
+            bases[key] = stack.enter_context(opened(served_database.database, recipe=key[0], model=key[1]))
+        with_base[name] = replace(served_database, base=bases[key])
+    return with_base

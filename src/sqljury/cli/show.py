@@ -151,9 +151,11 @@ def _table(found: Answer, limit: int) -> None:
 
 def _confidence(found: Answer) -> str:
     """How likely the answer is to be right, as a number and in words, and how many candidates agree."""
-    said = "" if found.confidence is None else f" {in_words(found.confidence).capitalize()} ({found.confidence:.0%})."
+    confidence = (
+        "" if found.confidence is None else f" {in_words(found.confidence).capitalize()} ({found.confidence:.0%})."
+    )
     if found.agreement is None:
-        return said
+        return confidence
     count = len(found.candidates)
     votes = round(found.agreement * count)
-    return f"{said} {votes} of {count} candidates agree{'s' if votes == 1 else ''}."
+    return f"{confidence} {votes} of {count} candidates agree{'s' if votes == 1 else ''}."

@@ -58,13 +58,13 @@ def build(
         raise DatasetError(f"{gold}: holds no gold queries; give a file with some")
     settings = distill.Settings(seed=seed, candidates=candidates, databases=databases, nulls=nulls)
     files = database_files(db_dir, golds, all_there=False)
-    for name in dict.fromkeys(one.db_id for one in golds if one.db_id not in files):
+    for name in dict.fromkeys(query.db_id for query in golds if query.db_id not in files):
         terminal.note(f"{name}: there is no such database in {db_dir}; its gold queries are left out")
     store.claim(out, db_dir)
     entries = store.load(out)
     jobs = []
-    for name, own in files.items():
-        job = distill.Job(name, own[0], tuple(_queries(golds, name)))
+    for name, paths in files.items():
+        job = distill.Job(name, paths[0], tuple(_queries(golds, name)))
         with connect(job.database) as opened:
             inputs = distill.inputs_hash(introspect(opened), job.database, job.golds, settings)
         known = entries.get(name)
@@ -126,7 +126,7 @@ def _told(entries: list[Entry]) -> str:
 
 
 def _queries(golds: list[Gold], name: str) -> list[str]:
-    return [one.sql for one in golds if one.db_id == name]
+    return [gold.sql for gold in golds if gold.db_id == name]
 
 
 def _print(report: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ def _print(report: dict[str, Any]) -> None:
         print(f"  {fault['place']}: {fault['fault']}")
     if len(failing) > SHOWN_FAULTS:
         print(f"  and {len(failing) - SHOWN_FAULTS} more; --output json has all")
-    for one in report["counterexamples"]:
-        found = f"{one['index']} {one['db_id']}: {one['reason']} in {one['counterexample']}"
-        print(f"\n{terminal.clean(found)}\n  gold      {written.one_line(one['gold'])}")
-        print(f"  predicted {written.one_line(one['predicted'])}")
+    for row in report["counterexamples"]:
+        title = f"{row['index']} {row['db_id']}: {row['reason']} in {row['counterexample']}"
+        print(f"\n{terminal.clean(title)}\n  gold      {written.one_line(row['gold'])}")
+        print(f"  predicted {written.one_line(row['predicted'])}")

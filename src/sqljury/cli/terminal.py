@@ -71,7 +71,7 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: cleaned(getattr(value, one.name)) for one in fields(value)})
+        return replace(value, **{field.name: cleaned(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(cleaned, value))
     if isinstance(value, dict):

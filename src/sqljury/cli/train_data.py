@@ -271,10 +271,12 @@ def data(
         asked: Iterable[Replayed] | Sequence[Example]
         if of_runs:
             replayed = replay_all(runs, data, (), crew, merge=True, within=within)
-            asked = (each for each in replayed if (each.db_id, each.task.question.text) not in held_out)
+            asked = (replay for replay in replayed if (replay.db_id, replay.task.question.text) not in held_out)
         else:
             allowed = [
-                each for each in examples if within(each.db_id) and (each.db_id, each.question.text) not in held_out
+                example
+                for example in examples
+                if within(example.db_id) and (example.db_id, example.question.text) not in held_out
             ]
             asked = spider.sample(allowed, options.limit, seed)
         made = chain(_examples(kind, asked, chosen, seed, options, model, crew), left_out)

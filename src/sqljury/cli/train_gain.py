@@ -39,29 +39,29 @@ def print_gains(
     from sqljury.experiments.gain import gains
 
     runs = [stored.load(folder, data or run_folder.data_of(folder), processes) for folder in (before, after)]
-    found = gains(runs[0], runs[1], seed)
-    questions = len(found["votes"].wins) + len(found["votes"].losses) + found["votes"].ties
+    comparisons = gains(runs[0], runs[1], seed)
+    questions = len(comparisons["votes"].wins) + len(comparisons["votes"].losses) + comparisons["votes"].ties
     if as_json:
-        measures = {name: {**one._asdict(), "wins": len(one.wins), "losses": len(one.losses)}
-                    for name, one in found.items()}  # fmt: skip
+        measures = {name: {**comparison._asdict(), "wins": len(comparison.wins), "losses": len(comparison.losses)}
+                    for name, comparison in comparisons.items()}  # fmt: skip
         print(terminal.to_json({"questions": questions, "measures": measures}))
-        return found
+        return comparisons
     table = terminal.figures("right, %", "before", "after", "gain", "95 % interval", "better", "worse", "p")
-    for name, one in found.items():
-        low, high = one.interval
+    for name, comparison in comparisons.items():
+        low, high = comparison.interval
         table.add_row(
             name,
-            f"{100 * one.first:.1f}",
-            f"{100 * one.second:.1f}",
-            f"{100 * one.difference:+.1f}",
+            f"{100 * comparison.first:.1f}",
+            f"{100 * comparison.second:.1f}",
+            f"{100 * comparison.difference:+.1f}",
             f"{100 * low:+.1f} to {100 * high:+.1f}",
-            str(len(one.wins)),
-            str(len(one.losses)),
-            f"{one.p:.3f}",
+            str(len(comparison.wins)),
+            str(len(comparison.losses)),
+            f"{comparison.p:.3f}",
         )
     models = " against ".join(str(run.described["model"]) for run in runs[::-1])
     terminal.show(terminal.clean(f"{questions} questions in both runs, {models}"), "", table)
-    left = [len(run.questions) - questions for run in runs]
-    if any(left):
-        terminal.note(f"{left[0]} questions of {before} and {left[1]} of {after} are not in the other run")
-    return found
+    missing = [len(run.questions) - questions for run in runs]
+    if any(missing):
+        terminal.note(f"{missing[0]} questions of {before} and {missing[1]} of {after} are not in the other run")
+    return comparisons

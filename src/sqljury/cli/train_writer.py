@@ -73,11 +73,11 @@ def writer(
     plan = Plan(questions, db_dir, out, recipe, held_out, held_out_by.value, settings, processes)
     with terminal.interruptible() as cancel:
         made = train_writer(plan, terminal.note, partial(answer_all, cancel=cancel))
-    found = train_gain.print_gains(made.before, made.after, seed=seed, processes=processes)
+    comparisons = train_gain.print_gains(made.before, made.after, seed=seed, processes=processes)
     if not card.has_learned(out / "training"):
         terminal.note("the training learned nothing; keep the adapter that you had, and give more questions")
         return
-    chosen = found["chosen"]
+    chosen = comparisons["chosen"]
     if len(chosen.wins) <= len(chosen.losses):
         terminal.note(
             "on the held-out questions the answers are not better with this adapter; keep the one that you had"

@@ -59,11 +59,11 @@ class _Names:
 
     def lacking(self, db_id: str, tables: Tables) -> tuple[str, ...]:
         """The tables that a database lacks, none if its tables are not known; SQLite has catalogues of its own."""
-        there = tables.get(db_id)
-        if there is None:
+        known = tables.get(db_id)
+        if known is None:
             return ()
         return tuple(
-            table for table in self.tables if table.lower() not in there and not table.lower().startswith("sqlite_")
+            table for table in self.tables if table.lower() not in known and not table.lower().startswith("sqlite_")
         )
 
     def are_elsewhere(self, db_id: str, tables: Tables) -> bool:

@@ -46,10 +46,10 @@ class Benchmark:
     @property
     def settings(self) -> dict[str, Any]:
         """What a run's settings say of it."""
-        found: dict[str, Any] = {"name": self.kind, "data": str(self.data.resolve()), "folder": self.folder}
-        found |= {} if self.file is None else {"file": str(self.file.resolve())}
+        described: dict[str, Any] = {"name": self.kind, "data": str(self.data.resolve()), "folder": self.folder}
+        described |= {} if self.file is None else {"file": str(self.file.resolve())}
         shared = {} if self.privacy == "rows" else {"privacy": self.privacy}
-        return {**found, "split": self.split, "questions": self.digest, **shared}
+        return {**described, "split": self.split, "questions": self.digest, **shared}
 
 
 def load(
@@ -136,12 +136,12 @@ def _dialogues(data: Path, split: str, there: bool) -> Benchmark:
     document = Document.of(file)
     examples: list[Example] = []
     for number, entry in enumerate(entries_of(json_of(document.text, str(document)), str(document))):
-        place = f"{document}, entry {number}"
-        db_id = field(entry, ("database_id", "db_id"), place)
-        database = database_file(data / "database", db_id, place, there=there)
+        location = f"{document}, entry {number}"
+        db_id = field(entry, ("database_id", "db_id"), location)
+        database = database_file(data / "database", db_id, location, there=there)
         asked: list[str] = []
-        for at, turn in enumerate(entries_of(entry.get("interaction"), f"{place}, 'interaction'")):
-            where, name = f"{place}, turn {at}", f"{split}-{number:04d}-{at}"
+        for at, turn in enumerate(entries_of(entry.get("interaction"), f"{location}, 'interaction'")):
+            where, name = f"{location}, turn {at}", f"{split}-{number:04d}-{at}"
             text, sql = field(turn, ("utterance",), where), field(turn, ("query",), where)
             question = Question(in_dialogue(text, asked), id=name)
             examples.append(Example(name, question, sql.strip(), db_id, database, interaction=number))

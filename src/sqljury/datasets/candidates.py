@@ -93,9 +93,9 @@ def load(
     pooled = tuple(
         replace(example, candidates=_candidates(row, systems)) for example, row in zip(examples, rows, strict=True)
     )
-    places = tuple(tuple(prediction.place for group in row for prediction in group) for row in rows)
+    locations = tuple(tuple(prediction.place for group in row for prediction in group) for row in rows)
     faults = (*map(_left_out, unpaired), *(fault for column in columns for fault in column.faults))
-    return Pool(pooled, systems, documents, places, faults)
+    return Pool(pooled, systems, documents, locations, faults)
 
 
 def document_of(file: str | Path | Document) -> Document:
@@ -135,7 +135,7 @@ def _column(document: Document, examples: Sequence[Example], format: str | None,
     aligned = Alignment.of(column.groups, examples, tables)
     aligned.refuse_others(document)
     for number, prediction, expected in elsewhere:
-        column.groups[number] = tuple(each for each in column.groups[number] if each is not prediction)
+        column.groups[number] = tuple(item for item in column.groups[number] if item is not prediction)
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
     for number, group in enumerate(column.groups):
         for prediction in group:
@@ -205,21 +205,21 @@ def _by_id(document: Document, groups: Sequence[samples.Group], examples: Sequen
     return column
 
 
-def _refuse_shifted(given: Collection[str | None], names: Sequence[str], numbers: Sequence[str], place: str) -> None:
+def _refuse_shifted(given: Collection[str | None], names: Sequence[str], numbers: Sequence[str], location: str) -> None:
     """Raise ``DatasetError`` for ids that count from 1 where those of the questions count from 0, or are others."""
     last = str(len(numbers))
     from_one = {*numbers[1:], last}
     if last in given and from_one >= set(given) and (names == list(numbers) or not from_one & set(names)):
         asked = f"those of the questions from {names[0]} to {names[-1]}"
-        raise DatasetError(f"{place}: the ids run from 1 to {last}, {asked}; give the ids of the questions")
+        raise DatasetError(f"{location}: the ids run from 1 to {last}, {asked}; give the ids of the questions")
 
 
 def _candidates(row: Sequence[samples.Group], systems: Sequence[str]) -> tuple[Candidate, ...]:
-    there = [(number, prediction) for number, group in enumerate(row) for prediction in group]
-    likely = all(prediction.logprob is not None for _, prediction in there)
+    predictions = [(number, prediction) for number, group in enumerate(row) for prediction in group]
+    likely = all(prediction.logprob is not None for _, prediction in predictions)
     return tuple(
         Candidate(_bare(prediction.sql), systems[number], prediction.logprob if likely else None, part=number)
-        for number, prediction in there
+        for number, prediction in predictions
     )
 
 
@@ -234,5 +234,5 @@ def system_names(files: Sequence[Path]) -> tuple[str, ...]:
     for file in files:
         name = file.stem or "predictions"
         numbered = (f"{name}-{number}" for number in count(2))
-        names.append(name if name not in names else next(other for other in numbered if other not in names))
+        names.append(name if name not in names else next(label for label in numbered if label not in names))
     return tuple(names)

@@ -121,11 +121,11 @@ def _golds_of_lines(file: Document) -> list[Gold]:
     Raises ``DatasetError`` for a line without a database, and if no line has a query.
     """
     golds: list[Gold] = []
-    for interaction, place, line in _numbered(file):
+    for interaction, location, line in _numbered(file):
         sql, tab, db_id = line.rstrip().rpartition("\t")
         if not tab or not db_id.strip():
-            raise _incomplete(place, "a tab")
-        golds.append(Gold(str(len(golds)), sql.strip(), db_id.strip(), interaction, place))
+            raise _incomplete(location, "a tab")
+        golds.append(Gold(str(len(golds)), sql.strip(), db_id.strip(), interaction, location))
     if golds and not any(gold.sql for gold in golds):
         raise _incomplete(golds[0].place, "a tab")
     return golds
@@ -138,13 +138,13 @@ def _predictions_of_lines(file: Document, known: Known) -> list[Prediction]:
     contain tabs: the text after the last one is a database if all lines have one, or if gold has one of this name.
     """
     numbered = _numbered(file, separated=known.interactions)
-    listed = [(interaction, place, *_parted(line)) for interaction, place, line in numbered]
+    listed = [(interaction, location, *_parted(line)) for interaction, location, line in numbered]
     everywhere = all(db_id for _, _, sql, db_id in listed if sql or db_id)
     predictions = []
-    for interaction, place, sql, db_id in listed:
+    for interaction, location, sql, db_id in listed:
         if db_id and not everywhere and known.databases and db_id not in known.databases:
             sql, db_id = f"{sql}\t{db_id}", ""
-        predictions.append(Prediction(None, sql, db_id or None, interaction, place))
+        predictions.append(Prediction(None, sql, db_id or None, interaction, location))
     return predictions
 
 
@@ -170,11 +170,11 @@ def _numbered(file: Document, separated: bool = True) -> Iterator[tuple[int, str
 def _golds_of_bird(file: Document) -> list[Gold]:
     """Gold queries ordered by key; raises ``DatasetError`` for one without a database, and if none has a query."""
     golds: list[Gold] = []
-    for key, text, place in sorted(_bird_items(file), key=lambda item: (len(item[0]), item[0])):
+    for key, text, location in sorted(_bird_items(file), key=lambda item: (len(item[0]), item[0])):
         sql, db_id = bird_query(text)
         if not db_id:
-            raise _incomplete(place, repr(_SEPARATOR.strip()))
-        golds.append(Gold(key, sql, db_id, place=place))
+            raise _incomplete(location, repr(_SEPARATOR.strip()))
+        golds.append(Gold(key, sql, db_id, place=location))
     if golds and not any(gold.sql for gold in golds):
         raise _incomplete(golds[0].place, repr(_SEPARATOR.strip()))
     return golds
@@ -182,7 +182,7 @@ def _golds_of_bird(file: Document) -> list[Gold]:
 
 def _predictions_of_bird(file: Document, _known: Known) -> list[Prediction]:
     """The keys are the ids, and null is an empty prediction; raises ``DatasetError`` for other values than text."""
-    return [Prediction(key, *bird_query(text), place=place) for key, text, place in _bird_items(file)]
+    return [Prediction(key, *bird_query(text), place=location) for key, text, location in _bird_items(file)]
 
 
 def _bird_items(file: Document) -> list[tuple[str, str, str]]:
@@ -224,25 +224,25 @@ def _dev_questions(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
     named = sum("question_id" in entry for entry in entries)
     some = some_text(entries, GOLD_KEYS)
     for number, entry in enumerate(entries):
-        place = f"{file}, entry {number}"
+        location = f"{file}, entry {number}"
         if named and "question_id" not in entry:
-            raise DatasetError(f"{place}: has no 'question_id' although others have; add it")
-        sql, db_id = field(entry, GOLD_KEYS, place, may_be_empty=some).strip(), field(entry, ("db_id",), place)
+            raise DatasetError(f"{location}: has no 'question_id' although others have; add it")
+        sql, db_id = field(entry, GOLD_KEYS, location, may_be_empty=some).strip(), field(entry, ("db_id",), location)
         level = entry.get("difficulty")
         name = entry_id(entry, number)
-        golds.append(Gold(name, sql, db_id, place=place, difficulty=level if isinstance(level, str) else ""))
+        golds.append(Gold(name, sql, db_id, place=location, difficulty=level if isinstance(level, str) else ""))
     return golds
 
 
 def _dev_turns(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
     golds: list[Gold] = []
     for number, entry in enumerate(entries):
-        place = f"{file}, entry {number}"
-        db_id = field(entry, ("database_id", "db_id"), place)
-        turns = entries_of(entry["interaction"], f"{place}, 'interaction'")
+        location = f"{file}, entry {number}"
+        db_id = field(entry, ("database_id", "db_id"), location)
+        turns = entries_of(entry["interaction"], f"{location}, 'interaction'")
         some = some_text(turns, _TURN_QUERY)
         for at, turn in enumerate(turns):
-            where = f"{place}, turn {at}"
+            where = f"{location}, turn {at}"
             sql = field(turn, _TURN_QUERY, where, may_be_empty=some).strip()
             golds.append(Gold(str(len(golds)), sql, db_id, number, where))
     return golds
@@ -257,19 +257,19 @@ def _golds_of_jsonl(file: Document) -> list[Gold]:
     some = some_text((entry for entry, _ in entries), GOLD_KEYS)
     return [
         Gold(
-            _jsonl_id(entry, place) if "id" in entry else entry_id(entry, number),
-            field(entry, GOLD_KEYS, place, may_be_empty=some).strip(),
-            field(entry, ("db_id",), place),
-            _jsonl_interaction(entry, place),
-            place,
+            _jsonl_id(entry, location) if "id" in entry else entry_id(entry, number),
+            field(entry, GOLD_KEYS, location, may_be_empty=some).strip(),
+            field(entry, ("db_id",), location),
+            _jsonl_interaction(entry, location),
+            location,
         )
-        for number, (entry, place) in enumerate(entries)
+        for number, (entry, location) in enumerate(entries)
     ]
 
 
 def _predictions_of_jsonl(file: Document, _known: Known) -> list[Prediction]:
     """The query is ``sql``, empty or null for no query; ``db_id``, ``logprob`` and ``probability`` may be missing."""
-    return [prediction_of(entry, place) for entry, place in json_lines(file)]
+    return [prediction_of(entry, location) for entry, location in json_lines(file)]
 
 
 def prediction_of(entry: Mapping[str, Any], place: str) -> Prediction:
@@ -299,22 +299,22 @@ def _likelihood(entry: Mapping[str, Any]) -> tuple[float | None, str]:
     return None, f"{name!r} is {str(value)[:20]!r}, not {wanted}"
 
 
-def _jsonl_id(entry: Mapping[str, Any], place: str) -> str:
+def _jsonl_id(entry: Mapping[str, Any], location: str) -> str:
     name = entry.get("id", entry.get("question_id"))
     if not isinstance(name, str | int) or name == "":
-        raise DatasetError(f"{place}: has no 'id'; give each line its own")
+        raise DatasetError(f"{location}: has no 'id'; give each line its own")
     return str(name)
 
 
-def _jsonl_interaction(entry: dict[str, Any], place: str) -> int:
+def _jsonl_interaction(entry: dict[str, Any], location: str) -> int:
     number = entry.get("interaction", 0)
     if not isinstance(number, int):
-        raise DatasetError(f"{place}: 'interaction' is not a whole number; number the dialogues")
+        raise DatasetError(f"{location}: 'interaction' is not a whole number; number the dialogues")
     return number
 
 
-def _incomplete(place: str, separator: str) -> DatasetError:
-    return DatasetError(f"{place}: is not a query, {separator} and a database; add what is missing")
+def _incomplete(location: str, separator: str) -> DatasetError:
+    return DatasetError(f"{location}: is not a query, {separator} and a database; add what is missing")
 
 
 GOLD: Final[dict[str, Callable[[Document], list[Gold]]]] = {

@@ -93,11 +93,11 @@ def perfect(golds: Sequence[Gold]) -> list[Prediction]:
 
 
 def _refuse_repeated(items: Sequence[Gold] | Sequence[Prediction]) -> None:
-    places: dict[str | None, str] = {}
+    locations: dict[str | None, str] = {}
     for item in items:
-        if item.id in places:
-            raise DatasetError(f"{item.place}: the id {item.id!r} was given before ({places[item.id]}); keep one")
-        places[item.id] = item.place
+        if item.id in locations:
+            raise DatasetError(f"{item.place}: the id {item.id!r} was given before ({locations[item.id]}); keep one")
+        locations[item.id] = item.place
 
 
 def _by_id(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pair]:
@@ -167,7 +167,7 @@ def _check_turns(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> No
 def _places(items: Sequence[Gold] | Sequence[Prediction]) -> list[list[str]]:
     """The places of the turns, by interaction."""
     turns = groupby([(item.interaction, item.place) for item in items], key=itemgetter(0))
-    return [[place for _, place in group] for _, group in turns]
+    return [[location for _, location in group] for _, group in turns]
 
 
 def _check_database(pair: Pair) -> None:
@@ -177,8 +177,8 @@ def _check_database(pair: Pair) -> None:
         raise DatasetError(f"{message} for {gold.db_id!r}; put the files in the same order, or give ids")
 
 
-def _file(place: str) -> str:
-    return place.rpartition(", ")[0] or place
+def _file(location: str) -> str:
+    return location.rpartition(", ")[0] or location
 
 
 def database_files(folder: str | Path, golds: Iterable[Gold], *, all_there: bool = True) -> dict[str, tuple[Path, ...]]:
@@ -230,14 +230,14 @@ def read_labels(file: str | Path | Document, total: int) -> list[float | None]:
     for number, cells in enumerate(lines, 2):
         if not any(cell.strip() for cell in cells):
             continue
-        place = f"{file}, line {number}"
+        location = f"{file}, line {number}"
         if len(cells) <= index or not (text := cells[index].strip()).isdecimal() or int(text) >= total:
-            raise DatasetError(f"{place}: has no index of a pair; these are counted from 0 to {total - 1}")
+            raise DatasetError(f"{location}: has no index of a pair; these are counted from 0 to {total - 1}")
         if int(text) in judged:
-            raise DatasetError(f"{place}: pair {text} was judged before; remove one of the lines")
+            raise DatasetError(f"{location}: pair {text} was judged before; remove one of the lines")
         label = cells[right].strip() if len(cells) > right else ""
         if label not in _LABELS:
-            raise DatasetError(f"{place}: {label[:20]!r} is not a label; write 1 for right, 0 for wrong, or nothing")
+            raise DatasetError(f"{location}: {label[:20]!r} is not a label; write 1 for right, 0 for wrong, or nothing")
         judged[int(text)] = _LABELS[label]
     if not any(label is not None for label in judged.values()):
         raise DatasetError(f"{file}: judges no pair; write 1 or 0 into the column right")

@@ -21,18 +21,20 @@ def load(
     """
     document = Document.of(file)
     examples: dict[str, Example] = {}
-    for number, (entry, place) in enumerate(_entries(document)):
+    for number, (entry, location) in enumerate(_entries(document)):
         name = entry_id(entry, number)
         if name in examples:
-            raise DatasetError(f"{place}: the id {name!r} was given before; keep one")
-        db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence")
+            raise DatasetError(f"{location}: the id {name!r} was given before; keep one")
+        db_id, evidence = field(entry, ("db_id",), location), entry.get("evidence")
         evidence = "" if evidence is None else evidence
-        file_ = database_file(Path(databases or ""), db_id, place, there=there and databases is not None)
+        file_ = database_file(Path(databases or ""), db_id, location, there=there and databases is not None)
         if not isinstance(evidence, str):
-            raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")
+            raise DatasetError(f"{location}: 'evidence' is not text; write a text or leave it out")
         known = gold or any(key in entry for key in GOLD_KEYS)
-        sql = field(entry, GOLD_KEYS, place, may_be_empty=not gold).strip() if known else ""
-        examples[name] = Example(name, Question(field(entry, ("question",), place), evidence, name), sql, db_id, file_)
+        sql = field(entry, GOLD_KEYS, location, may_be_empty=not gold).strip() if known else ""
+        examples[name] = Example(
+            name, Question(field(entry, ("question",), location), evidence, name), sql, db_id, file_
+        )
     if not examples:
         raise DatasetError(f"{document}: has no questions; give a file with some")
     return list(examples.values())

@@ -70,8 +70,8 @@ def json_of(text: str, place: str) -> Any:
 
 def json_lines(document: Document) -> Iterator[tuple[dict[str, Any], str]]:
     """The JSON object on each line that is not blank, with its place; raises ``DatasetError`` for other lines."""
-    for line, place in filled_lines(document):
-        yield json_object(line, place), place
+    for line, location in filled_lines(document):
+        yield json_object(line, location), location
 
 
 def filled_lines(document: Document) -> Iterator[tuple[str, str]]:
@@ -131,10 +131,10 @@ def is_file_name(name: str) -> bool:
     return Path(name).name == name and name != ".." and "\0" not in name
 
 
-def _object(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]], location: str) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, value in pairs:
         if key in entries:
-            raise DatasetError(f"{place}: has the key {key!r} twice; keep one")
+            raise DatasetError(f"{location}: has the key {key!r} twice; keep one")
         entries[key] = value
     return entries

@@ -106,9 +106,9 @@ def _in_blocks(document: Document, known: Known) -> Sampled:
 def _jsonl(document: Document, _known: Known) -> Sampled:
     by_id: dict[str | None, list[Prediction]] = {}
     faults = []
-    for line, place in filled_lines(document):
+    for line, location in filled_lines(document):
         try:
-            prediction = prediction_of(json_object(line, place), place)
+            prediction = prediction_of(json_object(line, location), location)
         except DatasetError as error:
             faults.append(str(error))
         else:
@@ -129,12 +129,12 @@ def _bird(document: Document, _known: Known) -> Sampled:
     return Sampled(tuple(listed), keyed=False, faults=tuple(faults))
 
 
-def _queries(value: Any, name: str | None, place: str, faults: list[str]) -> Group:
+def _queries(value: Any, name: str | None, location: str, faults: list[str]) -> Group:
     """The predictions of one entry; what cannot be used is added to ``faults``."""
     if not isinstance(value, list) or not value:
-        items = [(None if value == [] else value, place)]
+        items = [(None if value == [] else value, location)]
     else:
-        items = [(item, f"{place}, query {number}") for number, item in enumerate(value, 1)]
+        items = [(item, f"{location}, query {number}") for number, item in enumerate(value, 1)]
     predictions = []
     for item, where in items:
         try:
@@ -144,15 +144,15 @@ def _queries(value: Any, name: str | None, place: str, faults: list[str]) -> Gro
     return tuple(predictions)
 
 
-def _query(item: Any, name: str | None, place: str) -> Prediction:
+def _query(item: Any, name: str | None, location: str) -> Prediction:
     """A query, null for none, or an object as on a line of JSONL without its id."""
     if isinstance(item, dict):
-        prediction = prediction_of({**item, "id": "0"}, place)
+        prediction = prediction_of({**item, "id": "0"}, location)
         sql, db_id = bird_query(prediction.sql)
         return replace(prediction, id=name, sql=sql, db_id=prediction.db_id or db_id)
     if not isinstance(item, str | None):
-        raise DatasetError(f"{place}: is not text; give a query, or null for none")
-    return Prediction(name, *bird_query(item or ""), place=place)
+        raise DatasetError(f"{location}: is not text; give a query, or null for none")
+    return Prediction(name, *bird_query(item or ""), place=location)
 
 
 FORMATS: Final[dict[str, Callable[[Document, Known], Sampled]]] = {

@@ -59,8 +59,8 @@ def load(directory: str | Path, split: str, *, databases: bool = True) -> list[E
     examples: list[Example] = []
     for file in files(folder, split):
         for number, entry in enumerate(_read(file)):
-            place = f"{file}, entry {number}"
-            examples.append(_example(entry, place, folder, f"{split}-{len(examples):04d}", databases))
+            location = f"{file}, entry {number}"
+            examples.append(_example(entry, location, folder, f"{split}-{len(examples):04d}", databases))
     return examples
 
 
@@ -93,9 +93,9 @@ def files(folder: Path, split: str) -> list[Path]:
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder; give the one that Spider was unpacked into")
     for names in SPLITS[split]:
-        found = [folder / name for name in names]
-        if all(file.is_file() for file in found):
-            return found
+        paths = [folder / name for name in names]
+        if all(file.is_file() for file in paths):
+            return paths
     wanted = ", or ".join(" and ".join(names) for names in SPLITS[split])
     raise DatasetError(f"{folder}: there is no {wanted}; give the folder that Spider was unpacked into")
 
@@ -112,14 +112,14 @@ def _read(file: Path) -> list[Any]:
     return entries
 
 
-def _example(entry: Any, place: str, folder: Path, name: str, databases: bool) -> Example:
+def _example(entry: Any, location: str, folder: Path, name: str, databases: bool) -> Example:
     if not isinstance(entry, dict):
-        raise DatasetError(f"{place}: is not an object; use Spider's original file")
+        raise DatasetError(f"{location}: is not an object; use Spider's original file")
     for key in _KEYS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            raise DatasetError(f"{place}: has no text for {key!r}; add it or remove the entry")
+            raise DatasetError(f"{location}: has no text for {key!r}; add it or remove the entry")
     evidence = entry.get("evidence", "")
     if not isinstance(evidence, str):
-        raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")
-    database = database_file(folder / "database", entry["db_id"], place, there=databases)
+        raise DatasetError(f"{location}: 'evidence' is not text; write a text or leave it out")
+    database = database_file(folder / "database", entry["db_id"], location, there=databases)
     return Example(name, Question(entry["question"], evidence, name), entry["query"], entry["db_id"], database)

@@ -49,11 +49,11 @@ class Content:
         if self.version is None:
             return make()
         with _kept.lock:
-            found = self._things.pop(key, None)
-            if found is not None:
-                self._things[key] = found  # the latest used one
+            entry = self._things.pop(key, None)
+            if entry is not None:
+                self._things[key] = entry  # the latest used one
                 self._used = time.monotonic()
-                value: T = found[0]
+                value: T = entry[0]
                 if keep(value):
                     return value
                 del self._things[key]
@@ -97,7 +97,9 @@ class _Kept:
         while len(growing._things) > KEPT_THINGS:
             del growing._things[next(iter(growing._things))]
         total = sum(content.bytes for content in self._latest.values())
-        others = sorted((one for one in self._latest.values() if one is not growing), key=lambda one: one._used)
+        others = sorted(
+            (other for other in self._latest.values() if other is not growing), key=lambda other: other._used
+        )
         for content in (*others, growing):
             while total > KEPT_BYTES and content._things:
                 total -= content._things.pop(next(iter(content._things)))[1]
@@ -122,12 +124,12 @@ def _bytes(value: Any) -> int:
     """An estimate of the memory that a value of plain types and dataclasses takes."""
     total, waiting = 0, [value]
     while waiting:
-        one = waiting.pop()
-        total += getsizeof(one)
-        if isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, tuple | list | frozenset | set):
-            waiting += one
-        elif is_dataclass(one) and not isinstance(one, type):
-            waiting += [getattr(one, part.name) for part in fields(one)]
+        item = waiting.pop()
+        total += getsizeof(item)
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, tuple | list | frozenset | set):
+            waiting += item
+        elif is_dataclass(item) and not isinstance(item, type):
+            waiting += [getattr(item, part.name) for part in fields(item)]
     return total

@@ -272,8 +272,8 @@ class DuckDBDatabase(FileDatabase):
 def _check_macros(sql: str, macros: frozenset[str]) -> None:
     """Refuse a call of what the database itself defines, also under the name of a built-in function."""
     called = {match[1].lower() for match in _CALL.finditer(sql)} if macros else set()
-    if own := sorted(called & macros):
-        raise QueryRefusedError(f"{own[0]} is a macro of the database, and only built-in functions may be called")
+    if refused := sorted(called & macros):
+        raise QueryRefusedError(f"{refused[0]} is a macro of the database, and only built-in functions may be called")
 
 
 def settings(folder: str) -> dict[str, Any]:

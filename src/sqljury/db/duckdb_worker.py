@@ -198,8 +198,8 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, columns: list[str] | None, order: 
     rows: list[list[Any]] = []
     size, chunk = 0, _FIRST_ROWS
     names = columns or [str(column[0]) for column in cursor.description or ()]
-    while found := cursor.fetchmany(min(chunk, order["rows"] - len(rows) + 1)):
-        for row in found:
+    while batch := cursor.fetchmany(min(chunk, order["rows"] - len(rows) + 1)):
+        for row in batch:
             if len(rows) >= order["rows"]:
                 return {"columns": names, "rows": rows, "truncated": True}
             cells = [plain(cell) for cell in row]

@@ -144,9 +144,9 @@ def csv_query(connection: duckdb.DuckDBPyConnection, path: str) -> str:
                 break
     for marks in _marks(path, best):
         with contextlib.suppress(Exception):
-            other = _sniff(connection, path, known, (*best.options, *marks.options))
-            if other.texts < best.texts and _so_spelled(connection, path, other, marks):
-                return _spelled(path, other)
+            marked = _sniff(connection, path, known, (*best.options, *marks.options))
+            if marked.texts < best.texts and _so_spelled(connection, path, marked, marks):
+                return _spelled(path, marked)
     return _spelled(path, best)
 
 

@@ -235,7 +235,7 @@ class MySQLDriver:
 
     def cancel(self, connection: Any) -> None:
         """``KILL QUERY`` through a connection of its own."""
-        with contextlib.closing(self._open()) as other, other.cursor() as cursor:
+        with contextlib.closing(self._open()) as control, control.cursor() as cursor:
             cursor.execute("KILL QUERY %s", (connection.thread_id(),))
 
     def sever(self, connection: Any) -> None:

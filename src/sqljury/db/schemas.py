@@ -31,11 +31,11 @@ def choose(url: str, path: Listed, others: Callable[[], Listed]) -> tuple[str, .
     filled = [str(name) for name, tables in path if tables]
     if filled:
         return () if filled == [str(path[0][0])] else tuple(filled)
-    rest = [(str(name), int(tables)) for name, tables in others() if tables]
-    total = sum(tables for _, tables in rest)
-    if not rest or (len(rest) > 1 and (len(rest) > MAX_SCHEMAS or total > MAX_TABLES)):
+    schemas = [(str(name), int(tables)) for name, tables in others() if tables]
+    total = sum(tables for _, tables in schemas)
+    if not schemas or (len(schemas) > 1 and (len(schemas) > MAX_SCHEMAS or total > MAX_TABLES)):
         return ()
-    listed = ", ".join(f"{plain(name, _NAME_CHARS)} ({tables} table{'s' * (tables != 1)})" for name, tables in rest)
+    listed = ", ".join(f"{plain(name, _NAME_CHARS)} ({tables} table{'s' * (tables != 1)})" for name, tables in schemas)
     default = f"no table in schema {plain(str(path[0][0]), _NAME_CHARS)}" if path else "no schema was named"
     warnings.warn(f"{url}: {default}; asking about {listed}; --schema names others", SchemaWarning, stacklevel=6)
-    return tuple(name for name, _ in rest)
+    return tuple(name for name, _ in schemas)

@@ -150,10 +150,10 @@ class Worker:
             raise WorkerLostError
         self._send(order, watch)
         rows: list[Any] = []
-        left = held_bytes(watch.limits)
+        remaining = held_bytes(watch.limits)
         while True:
-            body = self._receive(watch, left)
-            left -= len(body)
+            body = self._receive(watch, remaining)
+            remaining -= len(body)
             reply = _decoded(body)
             if reply[0] == "rows":
                 rows += reply[1]
@@ -168,10 +168,10 @@ class Worker:
 
     def _send(self, message: Any, watch: Watch) -> None:
         body = marshal.dumps(message, MARSHAL_VERSION)
-        left = memoryview(len(body).to_bytes(HEADER_BYTES, "little") + body)
-        while left:
+        unsent = memoryview(len(body).to_bytes(HEADER_BYTES, "little") + body)
+        while unsent:
             try:
-                left = left[self._socket.send(left) :]
+                unsent = unsent[self._socket.send(unsent) :]
             except BlockingIOError:
                 if watch.stop():
                     raise WorkerLostError from None

@@ -117,9 +117,9 @@ class _Channel:
         body = marshal.dumps(message, MARSHAL_VERSION)
         header = len(body).to_bytes(HEADER_BYTES, "little")
         for part in (header + body,) if len(body) < _CHUNK_BYTES else (header, body):
-            left = memoryview(part)
-            while left:
-                left = left[os.write(self._descriptor, left) :]
+            unwritten = memoryview(part)
+            while unwritten:
+                unwritten = unwritten[os.write(self._descriptor, unwritten) :]
 
 
 class _Opened:

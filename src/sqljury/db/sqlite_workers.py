@@ -89,7 +89,7 @@ class _Workers:
             if number not in self._databases:
                 return
             last = self._files == {number} or self._databases == {number}
-            rest = number not in self._files
+            in_memory = number not in self._files
             self._databases.remove(number)
             self._files.discard(number)
             leaving = [worker for worker in self._idle if last or number in worker.opened]
@@ -99,7 +99,7 @@ class _Workers:
             for worker in leaving:
                 self.put_back(worker)
             return
-        if rest and leaving:
+        if in_memory and leaving:
             self._rest(leaving.pop())
         for worker in leaving:
             worker.kill()

@@ -37,7 +37,7 @@ _SEARCHES: Final = {
 _SQUARES: Final = frozenset({"normalize"})
 """Functions whose work is the square of the length of their first argument."""
 
-BOUNDED: Final = {dialect: found | _SQUARES | _COUNTED.keys() for dialect, found in _SEARCHES.items()}
+BOUNDED: Final = {dialect: functions | _SQUARES | _COUNTED.keys() for dialect, functions in _SEARCHES.items()}
 """By dialect, the functions that are allowed with some arguments only."""
 
 _WORDED: Final = frozenset({"position", "trim"})

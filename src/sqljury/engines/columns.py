@@ -41,8 +41,8 @@ def type_of(declared: str, values: Iterable[Cell]) -> CopiedType:
     if wanted is None:
         return CopiedType(_of_values(listed))
     if wanted == "text" and not any(isinstance(value, bytes) for value in listed):
-        found = _LENGTH.search(declared.upper())
-        length = int(found[1]) if found else 0
+        match = _LENGTH.search(declared.upper())
+        length = int(match[1]) if match else 0
         longest = max((len(value) for value in listed if isinstance(value, str)), default=0)
         return CopiedType("text", length if longest <= length else 0, fits=longest <= length or not length)
     for kind in _WIDER[wanted]:

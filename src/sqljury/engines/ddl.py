@@ -125,8 +125,8 @@ def _is_full(table: CopiedTable, column: str) -> bool:
 
 
 def _foreign_key(key: ForeignKey, dialect: str) -> str:
-    there = f"{quoted(key.ref_table, dialect)} ({_names(key.ref_columns, dialect)})"
-    return f"FOREIGN KEY ({_names(key.columns, dialect)}) REFERENCES {there}"
+    target = f"{quoted(key.ref_table, dialect)} ({_names(key.ref_columns, dialect)})"
+    return f"FOREIGN KEY ({_names(key.columns, dialect)}) REFERENCES {target}"
 
 
 def _names(columns: Sequence[str], dialect: str) -> str:

@@ -167,9 +167,9 @@ class _Work:
             return node
         others = [node.expression] if "expression" in node.args else [node.args.get("low"), node.args.get("high")]
         others = [*node.expressions, node.args.get("query")] if isinstance(node, exp.In) else others
-        for other in others:
-            if other is not None and node.this is not None:
-                self._match(node.this, other)
+        for operand in others:
+            if operand is not None and node.this is not None:
+                self._match(node.this, operand)
         return node
 
     def _match(self, left: exp.Expr, right: exp.Expr) -> None:

@@ -115,8 +115,8 @@ def _harmonised(tables: list[CopiedTable], changes: Counter[str]) -> list[Copied
         before = dict(named)
         for table in tables:
             for key in table.table.foreign_keys:
-                for column, other in zip(key.columns, key.ref_columns, strict=True):
-                    _harmonise(named, (table.name, column), (key.ref_table, other))
+                for column, ref_column in zip(key.columns, key.ref_columns, strict=True):
+                    _harmonise(named, (table.name, column), (key.ref_table, ref_column))
         if named == before:
             break
     for table in tables:
@@ -127,34 +127,34 @@ def _harmonised(tables: list[CopiedTable], changes: Counter[str]) -> list[Copied
     return list(named.values())
 
 
-def _harmonise(named: dict[str, CopiedTable], first: tuple[str, str], other: tuple[str, str]) -> None:
-    if not {first[0], other[0]} <= named.keys():
+def _harmonise(named: dict[str, CopiedTable], first: tuple[str, str], second: tuple[str, str]) -> None:
+    if not {first[0], second[0]} <= named.keys():
         return
-    types = [named[table].type(column) for table, column in (first, other)]
+    types = [named[table].type(column) for table, column in (first, second)]
     kinds = {kind.kind for kind in types}
     if kinds == {"text"}:
         _set(
             named,
-            (first, other),
+            (first, second),
             CopiedType("text", 0 if 0 in (types[0].length, types[1].length) else max(types[0].length, types[1].length)),
         )
         return
     if len(kinds) < 2:
         return
     if kinds <= WHOLE:
-        _set(named, (first, other), CopiedType("bigint"))
+        _set(named, (first, second), CopiedType("bigint"))
     elif kinds <= NUMBERS | {"text"}:
-        values = [value for table, column in (first, other) for (value,) in named[table].values([column])]
+        values = [value for table, column in (first, second) for (value,) in named[table].values([column])]
         if all(value is None or is_whole_text(value) for value in values):
-            _set(named, (first, other), CopiedType("bigint"))
+            _set(named, (first, second), CopiedType("bigint"))
 
 
 def _set(named: dict[str, CopiedTable], columns: Iterable[tuple[str, str]], kind: CopiedType) -> None:
     for name, column in columns:
         table = named[name]
         types = [
-            replace(kind, fits=copied.fits) if one.name == column else copied
-            for one, copied in zip(table.table.columns, table.types, strict=True)
+            replace(kind, fits=copied.fits) if declared.name == column else copied
+            for declared, copied in zip(table.table.columns, table.types, strict=True)
         ]
         named[name] = replace(table, types=tuple(types))
 
@@ -206,11 +206,11 @@ def _holds(key: ForeignKey, name: str, named: dict[str, CopiedTable], changes: C
         return False
     table = named[name]
     pairs = zip(key.columns, key.ref_columns, strict=True)
-    if any(table.type(column).kind != target.type(other).kind for column, other in pairs):
+    if any(table.type(column).kind != target.type(ref_column).kind for column, ref_column in pairs):
         changes["foreign keys between columns of different types"] += 1
         return False
-    there = set(target.values(key.ref_columns))
-    if any(None not in row and row not in there for row in table.values(key.columns)):
+    referenced = set(target.values(key.ref_columns))
+    if any(None not in row and row not in referenced for row in table.values(key.columns)):
         changes["foreign keys that rows violate"] += 1
         return False
     known = {target.primary_key, *target.unique_keys}

@@ -196,12 +196,12 @@ def judge_batches(
             if isinstance(outcome, list):
                 results[index] = outcome
                 continue
-            rest = _after_kill(batch, outcome)
-            if isinstance(rest, Batch):
-                again[index] = rest
+            after_kill = _after_kill(batch, outcome)
+            if isinstance(after_kill, Batch):
+                again[index] = after_kill
                 continue
-            results[index] = rest
-            on_judged(rest)
+            results[index] = after_kill
+            on_judged(after_kill)
         waiting = again
     return [results[index] for index in range(len(batches))]
 

@@ -194,8 +194,8 @@ def summary(verdicts: Sequence[Verdict]) -> RunFindings:
         ex=share_of(verdict.right for verdict in judged),
         exe=share_of(verdict.exe for verdict in judged),
         hardness={
-            level: share_of(one.right for one in judged if one.hardness == level)
-            for level in levels_of(one.hardness for one in judged)
+            level: share_of(verdict.right for verdict in judged if verdict.hardness == level)
+            for level in levels_of(verdict.hardness for verdict in judged)
         },
         steps={step: share_of(verdict.steps[step] for verdict in judged) for step in STEPS},
         executable=Share(sum(verdict.runs for verdict in judged), sum(verdict.candidates for verdict in judged)),
@@ -207,7 +207,7 @@ def summary(verdicts: Sequence[Verdict]) -> RunFindings:
 def stages(candidate: Record) -> tuple[str, str, str]:
     """A candidate's query as written, after the repairs that need no model, and after all repairs."""
     forms = forms_of(candidate)
-    by_model = [place for place, fix in enumerate(candidate["fixes"]) if fix["by"] in ("model", "tests")]
+    by_model = [index for index, fix in enumerate(candidate["fixes"]) if fix["by"] in ("model", "tests")]
     return forms[0], forms[by_model[0] if by_model else -1], forms[-1]
 
 
@@ -248,12 +248,12 @@ def _vote(queries: Sequence[str], stored: Sequence[Record], verdicts: Verdicts) 
         Candidate(
             sql,
             "stored",
-            one["logprob"],
+            candidate["logprob"],
             verdicts.stand_in(sql),
-            weight=one.get("weight", 1.0),
-            opinion=one.get("opinion", False),
+            weight=candidate.get("weight", 1.0),
+            opinion=candidate.get("opinion", False),
         )
-        for sql, one in zip(queries, stored, strict=True)
+        for sql, candidate in zip(queries, stored, strict=True)
     ]
     chosen = choose(group(candidates))
     return "" if chosen is None else queries[chosen]

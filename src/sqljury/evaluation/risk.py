@@ -51,7 +51,7 @@ def risk(answers: Sequence[Answered]) -> dict[str, Any] | None:
 
 def risk_chart(found: Mapping[str, Mapping[str, Any]]) -> str:
     """The curves of risk against coverage by label, beside what the first would be in random order, as SVG."""
-    lines = {label: [(x, y) for x, y, _ in one["points"]] for label, one in found.items()}
+    lines = {label: [(x, y) for x, y, _ in figures["points"]] for label, figures in found.items()}
     random = next(iter(found.values()))["area_random"]
     lines["in random order"] = [(0.0, random), (100.0, random)]
     axes = ("answered, % of questions", "wrong, %")
@@ -60,7 +60,9 @@ def risk_chart(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 def reliability_chart(found: Mapping[str, Mapping[str, Any]]) -> str:
     """The share right by confidence, by label, beside what it should be, as SVG."""
-    lines = {label: [(bin["confidence"], bin["right"]) for bin in one["calibration"]] for label, one in found.items()}
+    lines = {
+        label: [(bin["confidence"], bin["right"]) for bin in figures["calibration"]] for label, figures in found.items()
+    }
     lines["calibrated"] = [(0.0, 0.0), (100.0, 100.0)]
     return svg.curves(lines, "Share right by confidence", ("confidence, %", "right, %"), (100.0, 100.0), dots=True)
 
@@ -89,11 +91,11 @@ def _area(ordered: Sequence[Answered], *, tied: bool = True) -> float:
 
 def _bins(answers: Sequence[tuple[float, bool]]) -> list[dict[str, Any]]:
     """Bins of equal width that hold an answer, in percent."""
-    found = []
+    bins = []
     for number in range(BINS):
         within = [(sure, right) for sure, right in answers if min(int(sure * BINS), BINS - 1) == number]
         if within:
             mean = 100 * sum(sure for sure, _ in within) / len(within)
             share = 100 * sum(right for _, right in within) / len(within)
-            found.append({"answers": len(within), "confidence": round(mean, 2), "right": round(share, 2)})
-    return found
+            bins.append({"answers": len(within), "confidence": round(mean, 2), "right": round(share, 2)})
+    return bins

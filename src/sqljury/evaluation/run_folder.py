@@ -101,7 +101,7 @@ def records(folder: Path) -> list[Record]:
         raw = file.read_bytes() if file.is_file() else b""
     except OSError as error:
         raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from None
-    found: list[Record] = []
+    answers: list[Record] = []
     known: set[str] = set()
     for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), 1):
         try:
@@ -112,8 +112,8 @@ def records(folder: Path) -> list[Record]:
         if fault:
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         known.add(record["id"])
-        found.append(record)
-    return found
+        answers.append(record)
+    return answers
 
 
 def forms_of(candidate: Record) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def put_aside(folder: Path) -> Path | None:
     if not any((folder / name).exists() for name in (SETTINGS, ANSWERS)):
         return None
     with locked_folder(folder):
-        numbers = (int(one.name.removeprefix(BEFORE)) for one in folder.glob(f"{BEFORE}*") if _is_aside(one))
+        numbers = (int(run.name.removeprefix(BEFORE)) for run in folder.glob(f"{BEFORE}*") if _is_aside(run))
         aside = folder / f"{BEFORE}{max(numbers, default=0) + 1}"
         aside.mkdir()
         # the settings go last: until then the run is where it was, and continuing it is refused
@@ -263,8 +263,8 @@ def _was_cut_off(folder: Path, text: str) -> bool:
 def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must stay the same from call to call: all but where the dataset's files are, and what changes no answer."""
     dataset = settings.get("dataset") or {}
-    kept = {name: one for name, one in settings.items() if name != IN_FLIGHT}
-    return {**kept, "dataset": {name: one for name, one in dataset.items() if name not in _PLACES}}
+    kept = {name: value for name, value in settings.items() if name != IN_FLIGHT}
+    return {**kept, "dataset": {name: value for name, value in dataset.items() if name not in _PLACES}}
 
 
 def _differing(
@@ -275,20 +275,20 @@ def _differing(
     A setting that is not there is as one that is null.
     """
     for key in {*before, *now}:
-        one, other = before.get(key, _ABSENT), now.get(key, _ABSENT)
-        if _is_nested(one) and _is_nested(other):
-            yield from _differing(_named(one), _named(other), f"{within}{key}.")
-        elif one != other and {one is None or one is _ABSENT, other is None or other is _ABSENT} != {True}:
-            yield f"{within}{key}", (one, other)
+        old, new = before.get(key, _ABSENT), now.get(key, _ABSENT)
+        if _is_nested(old) and _is_nested(new):
+            yield from _differing(_named(old), _named(new), f"{within}{key}.")
+        elif old != new and {old is None or old is _ABSENT, new is None or new is _ABSENT} != {True}:
+            yield f"{within}{key}", (old, new)
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and all(isinstance(one, dict) for one in value))
+    return isinstance(value, dict) or (isinstance(value, list) and all(isinstance(item, dict) for item in value))
 
 
 def _named(value: Any) -> dict[str, Any]:
     """Settings by name; those of a list by number, from 1."""
-    return value if isinstance(value, dict) else {str(number): one for number, one in enumerate(value, 1)}
+    return value if isinstance(value, dict) else {str(number): item for number, item in enumerate(value, 1)}
 
 
 def _fault(record: Any) -> str | None:

@@ -227,17 +227,17 @@ class Features(NamedTuple):
 def features(sql: str) -> Features:
     """The clauses and joins of a query, those of its subqueries among them."""
     words = [piece.lower() for _, piece in pieces(sql)]
-    found = {_WORDS[word] for word in words if word in _WORDS}
+    clauses = {_WORDS[word] for word in words if word in _WORDS}
     for pair in pairwise(words):
         if pair in _PAIRS:
-            found.add(_PAIRS[pair])
+            clauses.add(_PAIRS[pair])
         if pair[0] in _AGGREGATES and pair[1] == "(":
-            found.add("aggregate")
+            clauses.add("aggregate")
     if words.count("select") > 1 + sum(word in _SET_OPERATORS for word in words):
-        found.add("subquery")
+        clauses.add("subquery")
     if words[:1] == ["with"]:
-        found.add("WITH")
+        clauses.add("WITH")
     joins = words.count("join")
     if joins:
-        found.add("JOIN")
-    return Features(tuple(sorted(found)), joins)
+        clauses.add("JOIN")
+    return Features(tuple(sorted(clauses)), joins)

@@ -185,7 +185,7 @@ def verdicts(
         if key not in known or stamp not in ("", known[key].stamp) or set(known[key].made.queries) != set(item.queries)
     }
     made = judge_all(list(new.values()), databases, processes)
-    judged = {index: _Kept(stamps[index], each) for index, each in zip(new, made, strict=True)}
+    judged = {index: _Kept(stamps[index], verdict) for index, verdict in zip(new, made, strict=True)}
     result = [judged.get(index) or known[key] for index, key in enumerate(keys)]
     if new:
         _write(folder / VERDICTS, [(key, kept) for key, kept in zip(keys, result, strict=True) if kept.made.usable])
@@ -253,8 +253,8 @@ class _Answers:
         for answer, forms in enumerate(self._seen):
             if same(forms[0], result, VOTES):
                 exact = canonical(result.rows, VOTES)
-                for form, other in enumerate(forms):
-                    if canonical(other.rows, VOTES) == exact:
+                for form, seen in enumerate(forms):
+                    if canonical(seen.rows, VOTES) == exact:
                         return answer, form
                 forms.append(result)
                 return answer, len(forms) - 1
@@ -297,7 +297,9 @@ def _read(file: Path) -> dict[tuple[str, str], _Kept]:
         with suppress(ValueError, RecursionError):
             loaded = json.loads(line)
             if not misshapen(loaded, _LINE) and all(map(_is_tried, loaded["queries"].values(), repeat(loaded))):
-                queries = {sql: Tried(**{key: one[key] for key in _QUERY}) for sql, one in loaded["queries"].items()}
+                queries = {
+                    sql: Tried(**{key: entry[key] for key in _QUERY}) for sql, entry in loaded["queries"].items()
+                }
                 made = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
                 known[loaded["id"], loaded["of"]] = _Kept(loaded["database"], made)
     return known

@@ -61,8 +61,8 @@ def ablation(
     drawn), questions won and lost, and McNemar's p. ``of_bound`` is the share of what the best choice gets right.
     """
     chosen = stored(run.folder, run.questions, run.numbers)
-    votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
-    oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
+    votes = [float(question.right(question.voted(question.candidates))) for question in run.questions]
+    oracle: Scores = [float(any(_running_right(question))) for question in run.questions]
     methods = [
         *_selectors(run, oracle, chosen),
         *_without(run),
@@ -73,7 +73,9 @@ def ablation(
         "judges": _judges(run, chosen),
         "steps": steps(run),
         "choosing": {
-            label: _per_question([one.cost for one in own.values()], len(own)) for label, own in chosen.items() if own
+            label: _per_question([choice.cost for choice in by_id.values()], len(by_id))
+            for label, by_id in chosen.items()
+            if by_id
         },
     }
 
@@ -81,11 +83,11 @@ def ablation(
 def steps(run: StoredRun) -> dict[str, dict[str, float]]:
     """Means a question of what each step takes that asks the model; ``all`` is the whole, with what asks no model."""
     count = len(run.questions)
-    names = dict.fromkeys(step for one in run.questions for step in one.steps)
-    found = {step: [one.steps[step] for one in run.questions if step in one.steps] for step in names}
+    names = dict.fromkeys(step for question in run.questions for step in question.steps)
+    by_step = {step: [question.steps[step] for question in run.questions if step in question.steps] for step in names}
     return {
-        **{step: _per_question(costs, count) for step, costs in found.items()},
-        "all": _per_question([one.cost for one in run.questions], count),
+        **{step: _per_question(costs, count) for step, costs in by_step.items()},
+        "all": _per_question([question.cost for question in run.questions], count),
     }
 
 
@@ -93,24 +95,28 @@ def _selectors(run: StoredRun, oracle: Scores, chosen: Mapping[str, Mapping[str,
     """Ways to choose among all candidates, those that need to know gold last."""
     questions = run.questions
     if not run.left_out:  # else there is no such answer, and votes stand in its place
-        yield _chosen(run, f"the run's answer ({run.recipe.select.selector})", [one.sql for one in questions])
-    yield _chosen(run, "consistency (votes)", [one.voted(one.candidates) for one in questions])
-    yield _chosen(run, "first that runs", [next(iter(_running(one)), "") for one in questions])
-    yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
+        yield _chosen(run, f"the run's answer ({run.recipe.select.selector})", [question.sql for question in questions])
+    yield _chosen(run, "consistency (votes)", [question.voted(question.candidates) for question in questions])
+    yield _chosen(run, "first that runs", [next(iter(_running(question)), "") for question in questions])
+    yield Method("selectors", "random, expected", [_mean(_running_right(question)) for question in questions], {})
     for label, by_id in chosen.items():
-        yield _chosen(run, f"stored: {label}", [by_id[one.id].sql if one.id in by_id else None for one in questions])
+        yield _chosen(
+            run,
+            f"stored: {label}",
+            [by_id[question.id].sql if question.id in by_id else None for question in questions],
+        )
     yield Method("selectors", "oracle (best choice)", oracle, {})
-    worst = [float(all(rights)) if (rights := _running_right(one)) else 0.0 for one in questions]
+    worst = [float(all(rights)) if (rights := _running_right(question)) else 0.0 for question in questions]
     yield Method("selectors", "adversary (worst choice)", worst, {})
 
 
 def _chosen(run: StoredRun, label: str, queries: Sequence[str | None]) -> Method:
     """A way to choose one query of each question; None where nothing was chosen yet."""
     pairs = list(zip(run.questions, queries, strict=True))
-    scores = [None if sql is None else float(one.right(sql)) for one, sql in pairs]
+    scores = [None if sql is None else float(question.right(sql)) for question, sql in pairs]
     if Engine.of(run.described["dataset"]).name != "sqlite":
         return Method("selectors", label, scores, {})
-    matches = [None if sql is None else float(one.tried(sql).matches) for one, sql in pairs]
+    matches = [None if sql is None else float(question.tried(sql).matches) for question, sql in pairs]
     return Method("selectors", label, scores, {}, matches)
 
 
@@ -118,16 +124,22 @@ def _without(run: StoredRun) -> Iterable[Method]:
     """Votes without one of the generators, and with queries that were repaired less."""
 
     def voted(keep: Callable[[Stored], bool], stage: int) -> Scores:
-        return [float(one.right(one.voted(filter(keep, one.candidates), stage))) for one in run.questions]
+        return [
+            float(question.right(question.voted(filter(keep, question.candidates), stage)))
+            for question in run.questions
+        ]
 
     for name in run.generators if len(run.generators) > 1 else ():
-        scores = voted(lambda one, name=name: one.generator != name, FIXED)  # type: ignore[misc]
+        scores = voted(lambda candidate, name=name: candidate.generator != name, FIXED)  # type: ignore[misc]
         yield Method("votes without", name, scores, {})
-    made = {by for one in run.questions for candidate in one.candidates for _, by in candidate.repairs}
+    made = {by for question in run.questions for candidate in question.candidates for _, by in candidate.repairs}
     for by, label in REPAIRS.items():
         if by in made:
-            kept = [[candidate.without(by) for candidate in one.candidates] for one in run.questions]
-            scores = [float(one.right(one.voted(own))) for one, own in zip(run.questions, kept, strict=True)]
+            kept = [[candidate.without(by) for candidate in question.candidates] for question in run.questions]
+            scores = [
+                float(question.right(question.voted(candidates)))
+                for question, candidates in zip(run.questions, kept, strict=True)
+            ]
             yield Method("votes without", label, scores, {})
     yield Method("votes without", "the model's fixer", voted(lambda _: True, REPAIRED), {})
     yield Method("votes without", "any repair", voted(lambda _: True, WRITTEN), {})
@@ -142,12 +154,12 @@ def _stopped(run: StoredRun, shares: Sequence[float], least: int) -> Iterable[Me
         scores: list[float] = []
         taken: list[Cost] = []
         written = 0
-        for one in run.questions:
-            parts = _asked_parts(one, run, share, least)
-            kept = [candidate for candidate in one.candidates if candidate.part < parts]
-            scores.append(float(one.right(one.voted(kept))))
+        for question in run.questions:
+            parts = _asked_parts(question, run, share, least)
+            kept = [candidate for candidate in question.candidates if candidate.part < parts]
+            scores.append(float(question.right(question.voted(kept))))
             written += len(kept)
-            taken.append(one.cost_without(run.recipe.steps(range(parts, len(run.recipe.generate)))))
+            taken.append(question.cost_without(run.recipe.steps(range(parts, len(run.recipe.generate)))))
         means = _per_question(taken, len(run.questions))
         more = {"candidates": round(written / max(1, len(run.questions)), 2), "seconds": means["seconds"]}
         label = f"at a share of {share:g} of at least {least}"
@@ -157,23 +169,23 @@ def _stopped(run: StoredRun, shares: Sequence[float], least: int) -> Iterable[Me
 def _asked_parts(question: Asked, run: StoredRun, share: float, least: int) -> int:
     """How many parts of the recipe are asked by the rule of its ``[stop]``, as the pipeline applies it."""
     for part in range(1, len(run.recipe.generate)):
-        before = [question.candidate(one, REPAIRED) for one in question.candidates if one.part < part]
+        before = [question.candidate(candidate, REPAIRED) for candidate in question.candidates if candidate.part < part]
         if before and agreed(before, share, least):
             return part
     return len(run.recipe.generate)
 
 
 def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: StoredRun, seed: int) -> dict[str, Any]:
-    there = [score for score in method.scores if score is not None]
+    known = [score for score in method.scores if score is not None]
     matches = None if method.matches is None else [match for match in method.matches if match is not None]
     bound = sum(best or 0.0 for best, score in zip(oracle, method.scores, strict=True) if score is not None)
-    against = agreement.compare(votes, method.scores, [one.db_id for one in run.questions], seed)
+    against = agreement.compare(votes, method.scores, [question.db_id for question in run.questions], seed)
     return {
         "section": method.section,
         "label": method.label,
-        **Share(sum(there), len(there)).figures(),
+        **Share(sum(known), len(known)).figures(),
         "em": None if matches is None else Share(sum(matches), len(matches)).figures(),
-        "of_bound": round(100 * sum(there) / bound, 1) if bound else None,
+        "of_bound": round(100 * sum(known) / bound, 1) if bound else None,
         "difference": round(100 * against.difference, 2),
         "interval": [round(100 * end, 2) for end in against.interval],
         "won": len(against.wins),
@@ -185,13 +197,16 @@ def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: Store
 
 def _judges(run: StoredRun, chosen: Mapping[str, Mapping[str, Chosen]]) -> dict[str, dict[str, Any]]:
     """The run's own judge and those of stored choices, where they compared pairs."""
-    own = [(one, [candidate.group for candidate in one.candidates], one.comparisons) for one in run.questions]
-    by_judge: dict[str, list[JudgedPairs]] = {f"the run's ({run.recipe.select.selector})": [*own]}
+    run_pairs = [
+        (question, [candidate.group for candidate in question.candidates], question.comparisons)
+        for question in run.questions
+    ]
+    by_judge: dict[str, list[JudgedPairs]] = {f"the run's ({run.recipe.select.selector})": [*run_pairs]}
     for label, by_id in chosen.items():
-        there = [(one, by_id[one.id]) for one in run.questions if one.id in by_id]
-        by_judge[f"stored: {label}"] = [(one, choice.groups, choice.comparisons) for one, choice in there]
-    found = {label: accuracy(judged) for label, judged in by_judge.items()}
-    return {label: figures for label, figures in found.items() if figures is not None}
+        choices = [(question, by_id[question.id]) for question in run.questions if question.id in by_id]
+        by_judge[f"stored: {label}"] = [(question, choice.groups, choice.comparisons) for question, choice in choices]
+    accuracies = {label: accuracy(judged) for label, judged in by_judge.items()}
+    return {label: figures for label, figures in accuracies.items() if figures is not None}
 
 
 def _running_right(question: Asked) -> list[bool]:
@@ -200,7 +215,7 @@ def _running_right(question: Asked) -> list[bool]:
 
 
 def _running(question: Asked) -> list[str]:
-    final = (one.queries[FIXED] for one in question.candidates)
+    final = (candidate.queries[FIXED] for candidate in question.candidates)
     return [sql for sql in final if question.runs(sql)]
 
 

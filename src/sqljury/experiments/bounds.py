@@ -29,8 +29,8 @@ def bounds(run: StoredRun) -> dict[str, Any]:
     """All figures of the bounds, ready for JSON: rows by source, curves by source, and by hardness for all together."""
     by_kind = sources(run)
     everything = by_kind["all"][0]
-    there = {one.hardness for one in run.questions}
-    levels = [level for level in levels_of(one.hardness for one in run.questions) if level in there]
+    present = {question.hardness for question in run.questions}
+    levels = [level for level in levels_of(question.hardness for question in run.questions) if level in present]
     return {
         "rows": [
             {"kind": kind, **row(source, run.questions)}
@@ -41,7 +41,8 @@ def bounds(run: StoredRun) -> dict[str, Any]:
             source.label: curve(source, run.questions) for kind in ("all", "generators") for source in by_kind[kind]
         },
         "hardness": {
-            level: curve(everything, [one for one in run.questions if one.hardness == level]) for level in levels
+            level: curve(everything, [question for question in run.questions if question.hardness == level])
+            for level in levels
         },
     }
 
@@ -52,8 +53,8 @@ def row(source: Source, questions: Sequence[Asked]) -> dict[str, Any]:
     A question counts by the share of its candidates that are right, so the figure is the expected accuracy of one
     candidate drawn at random: for a greedy part simply its accuracy. Intervals are over questions.
     """
-    asked = [(one, kept) for one in questions if (kept := source.of(one)) is not None]
-    found: dict[str, Any] = {
+    asked = [(question, kept) for question in questions if (kept := source.of(question)) is not None]
+    figures: dict[str, Any] = {
         "source": source.label,
         "questions": len(asked),
         "candidates": sum(len(kept) for _, kept in asked),
@@ -61,14 +62,14 @@ def row(source: Source, questions: Sequence[Asked]) -> dict[str, Any]:
         "ex": {},
     }
     for stage, key in _KEYS.items():
-        runs = sum(one.runs(candidate.queries[stage]) for one, kept in asked for candidate in kept)
-        found["runs"][key] = Share(runs, found["candidates"]).figures()
-        right = sum(_right(one, kept, stage) / len(kept) for one, kept in asked if kept)
-        found["ex"][key] = Share(right, len(asked)).figures()
-    counts = [(len(kept), _right(one, kept)) for one, kept in asked]
-    found["upper"] = Share(sum(right > 0 for _, right in counts), len(counts)).figures()
-    found["lower"] = Share(sum(0 < size == right for size, right in counts), len(counts)).figures()
-    return found
+        runs = sum(question.runs(candidate.queries[stage]) for question, kept in asked for candidate in kept)
+        figures["runs"][key] = Share(runs, figures["candidates"]).figures()
+        right = sum(_right(question, kept, stage) / len(kept) for question, kept in asked if kept)
+        figures["ex"][key] = Share(right, len(asked)).figures()
+    counts = [(len(kept), _right(question, kept)) for question, kept in asked]
+    figures["upper"] = Share(sum(right > 0 for _, right in counts), len(counts)).figures()
+    figures["lower"] = Share(sum(0 < size == right for size, right in counts), len(counts)).figures()
+    return figures
 
 
 def curve(source: Source, questions: Sequence[Asked]) -> list[dict[str, Any]]:
@@ -78,21 +79,21 @@ def curve(source: Source, questions: Sequence[Asked]) -> list[dict[str, Any]]:
     order the first k are taken, and ``votes`` says what votes make of these. A question that has fewer than k
     candidates counts with all that it has.
     """
-    asked = [(one, kept) for one in questions if (kept := source.of(one)) is not None]
+    asked = [(question, kept) for question in questions if (kept := source.of(question)) is not None]
     most = max((len(kept) for _, kept in asked), default=0)
-    counts = [(len(kept), _right(one, kept)) for one, kept in asked]
-    found = []
+    counts = [(len(kept), _right(question, kept)) for question, kept in asked]
+    points = []
     for k in range(1, most + 1):
-        first = [(one, kept[:k]) for one, kept in asked]
+        first = [(question, kept[:k]) for question, kept in asked]
         shares = {
             "upper": Share(sum(some_right(size, right, k) for size, right in counts), len(asked)),
             "lower": Share(sum(all_right(size, right, k) for size, right in counts), len(asked)),
-            "upper_in_order": _count(_right(one, kept) > 0 for one, kept in first),
-            "lower_in_order": _count(0 < len(kept) == _right(one, kept) for one, kept in first),
-            "votes_in_order": _count(one.right(one.voted(kept)) for one, kept in first),
+            "upper_in_order": _count(_right(question, kept) > 0 for question, kept in first),
+            "lower_in_order": _count(0 < len(kept) == _right(question, kept) for question, kept in first),
+            "votes_in_order": _count(question.right(question.voted(kept)) for question, kept in first),
         }
-        found.append({"candidates": k, **{key: share.figures() for key, share in shares.items()}})
-    return found
+        points.append({"candidates": k, **{key: share.figures() for key, share in shares.items()}})
+    return points
 
 
 def some_right(size: int, right: int, k: int) -> float:
@@ -108,7 +109,7 @@ def all_right(size: int, right: int, k: int) -> float:
 
 
 def _right(question: Asked, candidates: Iterable[Stored], stage: int = FIXED) -> int:
-    return sum(question.right(one.queries[stage]) for one in candidates)
+    return sum(question.right(candidate.queries[stage]) for candidate in candidates)
 
 
 def _count(outcomes: Iterable[bool]) -> Share:
@@ -118,7 +119,7 @@ def _count(outcomes: Iterable[bool]) -> Share:
 
 def overlap(run: StoredRun) -> dict[str, Any]:
     """Counts of questions, ready for JSON. ``regions`` are disjoint and with ``none`` they sum to ``questions``."""
-    solved = [_solvers(one) for one in run.questions]
+    solved = [_solvers(question) for question in run.questions]
     names = run.generators
     regions = Counter(solved)
     return {
@@ -133,30 +134,38 @@ def overlap(run: StoredRun) -> dict[str, Any]:
         "pairs": [_pair(first, second, solved) for first, second in combinations(names, 2)],
         "databases": {
             db_id: {
-                name: sum(name in own for one, own in zip(run.questions, solved, strict=True) if one.db_id == db_id)
+                name: sum(
+                    name in solvers
+                    for question, solvers in zip(run.questions, solved, strict=True)
+                    if question.db_id == db_id
+                )
                 for name in names
             }
-            for db_id in sorted({one.db_id for one in run.questions})
+            for db_id in sorted({question.db_id for question in run.questions})
         },
     }
 
 
 def _solvers(question: Asked) -> frozenset[str]:
-    return frozenset(one.generator for one in question.candidates if question.right(one.queries[FIXED]))
+    return frozenset(
+        candidate.generator for candidate in question.candidates if question.right(candidate.queries[FIXED])
+    )
 
 
 def _generator(name: str, run: StoredRun, solved: list[frozenset[str]]) -> dict[str, Any]:
-    own = [one for one in run.questions if any(candidate.generator == name for candidate in one.candidates)]
-    alone = [one for one, by in zip(run.questions, solved, strict=True) if by == {name}]
+    asked = [
+        question for question in run.questions if any(candidate.generator == name for candidate in question.candidates)
+    ]
+    alone = [question for question, by in zip(run.questions, solved, strict=True) if by == {name}]
     return {
         "generator": name,
-        "asked": len(own),
-        "candidates": sum(candidate.generator == name for one in own for candidate in one.candidates),
+        "asked": len(asked),
+        "candidates": sum(candidate.generator == name for question in asked for candidate in question.candidates),
         "solved": sum(name in by for by in solved),
         "unique": len(alone),
         "unique_by_hardness": {
-            level: sum(one.hardness == level for one in alone)
-            for level in levels_of(one.hardness for one in run.questions)
+            level: sum(question.hardness == level for question in alone)
+            for level in levels_of(question.hardness for question in run.questions)
         },
     }
 

@@ -14,22 +14,30 @@ Key = tuple[str, str]
 
 
 def _greedy(question: Asked) -> float | None:
-    first = next((one for one in question.candidates if one.part == 0), None)
+    first = next((candidate for candidate in question.candidates if candidate.part == 0), None)
     return float(first is not None and question.right(first.queries[FIXED]))
 
 
 def _bound(question: Asked) -> float:
-    return float(any(question.right(one.queries[FIXED]) for one in question.candidates))
+    return float(any(question.right(candidate.queries[FIXED]) for candidate in question.candidates))
 
 
 def _mean(question: Asked) -> float:
     candidates = question.candidates
-    return sum(question.right(one.queries[FIXED]) for one in candidates) / len(candidates) if candidates else 0.0
+    return (
+        sum(question.right(candidate.queries[FIXED]) for candidate in candidates) / len(candidates)
+        if candidates
+        else 0.0
+    )
 
 
 def _runs(question: Asked) -> float | None:
     candidates = question.candidates
-    return sum(question.runs(one.queries[WRITTEN]) for one in candidates) / len(candidates) if candidates else None
+    return (
+        sum(question.runs(candidate.queries[WRITTEN]) for candidate in candidates) / len(candidates)
+        if candidates
+        else None
+    )
 
 
 MEASURES: Final[dict[str, Callable[[Asked], float | None]]] = {
@@ -76,17 +84,17 @@ def _shared(before: StoredRun, after: StoredRun) -> list[tuple[Asked, Asked]]:
     """
     first, second = _by_key(before), _by_key(after)
     pairs = []
-    for key, own in first.items():
+    for key, questions in first.items():
         others = {question.id: question for question in second.get(key, ())}
-        named = [(question, others.pop(question.id)) for question in own if question.id in others]
+        named = [(question, others.pop(question.id)) for question in questions if question.id in others]
         known = {question.id for question, _ in named}
         pairs += named
-        pairs += zip((question for question in own if question.id not in known), others.values(), strict=False)
+        pairs += zip((question for question in questions if question.id not in known), others.values(), strict=False)
     return pairs
 
 
 def _by_key(run: StoredRun) -> dict[Key, list[Asked]]:
-    found: dict[Key, list[Asked]] = {}
+    by_key: dict[Key, list[Asked]] = {}
     for question in sorted(run.questions, key=lambda question: question.id):  # answers come in any order
-        found.setdefault((question.db_id, question.text), []).append(question)
-    return found
+        by_key.setdefault((question.db_id, question.text), []).append(question)
+    return by_key

@@ -26,12 +26,20 @@ def accuracy(judged: Iterable[JudgedPairs]) -> dict[str, Any] | None:
     first (second) does. An even judgement counts half. ``flips`` is the share of all pairs whose preference turns with
     the order, ``first_place`` the mean probability of what is shown first: 0.5 for a judge without bias.
     """
-    pairs = [(one, _rights(question, groups, one)) for question, groups, found in judged for one in found]
+    pairs = [
+        (comparison, _rights(question, groups, comparison))
+        for question, groups, comparisons in judged
+        for comparison in comparisons
+    ]
     if not pairs:
         return None
-    decided = [_of_right(one, rights[0]) for one, rights in pairs if rights[0] != rights[1]]
-    flips = sum((one.first_shown_first - 0.5) * (one.first_shown_second - 0.5) < 0 for one, _ in pairs)
-    places = [(one.first_shown_first + 1 - one.first_shown_second) / 2 for one, _ in pairs]
+    decided = [_of_right(comparison, rights[0]) for comparison, rights in pairs if rights[0] != rights[1]]
+    flips = sum(
+        (comparison.first_shown_first - 0.5) * (comparison.first_shown_second - 0.5) < 0 for comparison, _ in pairs
+    )
+    first_probabilities = [
+        (comparison.first_shown_first + 1 - comparison.first_shown_second) / 2 for comparison, _ in pairs
+    ]
     return {
         "pairs": len(pairs),
         "decided": len(decided),
@@ -39,17 +47,18 @@ def accuracy(judged: Iterable[JudgedPairs]) -> dict[str, Any] | None:
         "shown_first": _preferred(first for first, _ in decided),
         "shown_second": _preferred(second for _, second in decided),
         "flips": Share(flips, len(pairs)).figures(),
-        "first_place": round(sum(places) / len(places), 4),
+        "first_place": round(sum(first_probabilities) / len(first_probabilities), 4),
     }
 
 
 def _rights(question: Asked, groups: Sequence[int | None], pair: Comparison) -> tuple[bool, bool]:
     """Whether the query that speaks for each of the two groups, which is what the judge saw, is right."""
     candidates = [
-        replace(question.candidate(one), group=group) for one, group in zip(question.candidates, groups, strict=True)
+        replace(question.candidate(candidate), group=group)
+        for candidate, group in zip(question.candidates, groups, strict=True)
     ]
     shown = [choose_in(candidates, group) for group in (pair.first, pair.second)]
-    first, second = (place is not None and question.right(candidates[place].sql) for place in shown)
+    first, second = (index is not None and question.right(candidates[index].sql) for index in shown)
     return first, second
 
 
@@ -61,5 +70,5 @@ def _of_right(pair: Comparison, first_is_right: bool) -> tuple[float, float]:
 
 
 def _preferred(probabilities: Iterable[float]) -> dict[str, Any]:
-    listed = [1.0 if one > 0.5 else 0.5 if one == 0.5 else 0.0 for one in probabilities]
+    listed = [1.0 if probability > 0.5 else 0.5 if probability == 0.5 else 0.0 for probability in probabilities]
     return Share(sum(listed), len(listed)).figures()

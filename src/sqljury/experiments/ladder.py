@@ -27,27 +27,42 @@ def ladder(
     on. Differences are to one linked query, in points, with intervals from draws of whole databases. Raises
     ``DatasetError`` for runs without a common question.
     """
-    by_id = {one.id: one for one in write.questions}
-    linked = [one for one in link.questions if one.id in by_id]
+    by_id = {question.id: question for question in write.questions}
+    linked = [question for question in link.questions if question.id in by_id]
     if not linked:
         raise DatasetError(f"{write.folder} and {link.folder} have no question in common that can be judged")
     chosen = stored(link.folder, linked)
-    alone = [_first(by_id[one.id]) for one in linked]
-    base = [_first(one) for one in linked]
+    alone = [_first(by_id[question.id]) for question in linked]
+    base = [_first(question) for question in linked]
     rungs: list[tuple[str, int, Scores]] = [("write", 1, alone), ("+ link", 1, base)]
     for count in (count for count in samples if count > 1):
-        rungs.append(("votes", count, [float(one.right(one.voted(one.candidates[:count]))) for one in linked]))
+        rungs.append(
+            (
+                "votes",
+                count,
+                [float(question.right(question.voted(question.candidates[:count]))) for question in linked],
+            )
+        )
         for (label, number), name in made.items():
             if number == count:
-                own = chosen.get(name, {})
+                choices = chosen.get(name, {})
                 rungs.append(
-                    (label, count, [float(one.right(own[one.id].sql)) if one.id in own else None for one in linked])
+                    (
+                        label,
+                        count,
+                        [
+                            float(question.right(choices[question.id].sql)) if question.id in choices else None
+                            for question in linked
+                        ],
+                    )
                 )
-        rungs.append(("oracle", count, [_any_right(one, count) for one in linked]))
-    databases = [one.db_id for one in linked]
+        rungs.append(("oracle", count, [_any_right(question, count) for question in linked]))
+    databases = [question.db_id for question in linked]
     return {
         "questions": len(linked),
-        "several": sum(len({one.tried(c.queries[FIXED]).answer for c in one.candidates}) > 1 for one in linked),
+        "several": sum(
+            len({question.tried(c.queries[FIXED]).answer for c in question.candidates}) > 1 for question in linked
+        ),
         "rungs": [_rung(label, count, scores, base, databases, seed) for label, count, scores in rungs],
     }
 
@@ -69,8 +84,8 @@ def _rung(label: str, count: int, scores: Scores, base: Scores, databases: Seque
 
 def _first(question: Asked) -> float:
     """Whether the first query is right; a question without any is wrong."""
-    return float(any(question.right(one.queries[FIXED]) for one in question.candidates[:1]))
+    return float(any(question.right(candidate.queries[FIXED]) for candidate in question.candidates[:1]))
 
 
 def _any_right(question: Asked, count: int) -> float:
-    return float(any(question.right(one.queries[FIXED]) for one in question.candidates[:count]))
+    return float(any(question.right(candidate.queries[FIXED]) for candidate in question.candidates[:count]))

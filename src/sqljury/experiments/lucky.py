@@ -17,27 +17,27 @@ def lucky(evaluation: Evaluation) -> dict[str, Any]:
     gold queries, ``gold_fails`` counts those that nothing can be judged by.
     """
     (metric,) = evaluation.metrics
-    scores = [one.scores[metric.name] for one in evaluation.judged]
+    scores = [judged.scores[metric.name] for judged in evaluation.judged]
     tried = [None if score is None else score.tried for score in scores]
     rejected = [
         {
             "index": index,
-            "id": one.pair.gold.id,
-            "db_id": one.pair.gold.db_id,
-            "counterexample": str(found.counterexample),
-            "reason": found.reason,
-            "gold": one.pair.gold.sql,
-            "predicted": one.pair.prediction.sql,
+            "id": judged.pair.gold.id,
+            "db_id": judged.pair.gold.db_id,
+            "counterexample": str(outcome.counterexample),
+            "reason": outcome.reason,
+            "gold": judged.pair.gold.sql,
+            "predicted": judged.pair.prediction.sql,
         }
-        for index, (one, found) in enumerate(zip(evaluation.judged, tried, strict=True))
-        if found is not None and found.counterexample is not None
+        for index, (judged, outcome) in enumerate(zip(evaluation.judged, tried, strict=True))
+        if outcome is not None and outcome.counterexample is not None
     ]
     return {
         "queries": len(scores),
         "gold_fails": sum(score is None for score in scores),
         "gold": to_json(faults(evaluation)),
-        "correct": sum(found is not None for found in tried),
+        "correct": sum(outcome is not None for outcome in tried),
         "rejected": len(rejected),
-        "untested": sum(found is not None and not found.tried for found in tried),
+        "untested": sum(outcome is not None and not outcome.tried for outcome in tried),
         "counterexamples": rejected,
     }

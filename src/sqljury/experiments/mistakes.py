@@ -61,22 +61,22 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
 
     ``hardness`` and ``databases`` have the share of wrong answers, ``refined`` what ``corrections`` finds.
     """
-    wrong = [one for one in run.questions if not one.right(one.sql)]
+    wrong = [question for question in run.questions if not question.right(question.sql)]
     of_copies = Engine.of(run.described["dataset"]).name != "sqlite"  # texts are compared in SQLite's dialect
     return {
         "questions": len(run.questions),
         "wrong": len(wrong),
         "candidates": _by_kind(wrong, _of_candidates, CANDIDATES),
-        "results": _by_kind(wrong, lambda one: one.tried(one.sql).deviation, DEVIATIONS),
+        "results": _by_kind(wrong, lambda question: question.tried(question.sql).deviation, DEVIATIONS),
         "queries": [] if of_copies else _by_kind(wrong, _of_queries, QUERIES),
         "refined": [] if of_copies else corrections(run.questions),
         "hardness": {
-            level: _share(one for one in run.questions if one.hardness == level)
-            for level in levels_of(one.hardness for one in run.questions)
+            level: _share(question for question in run.questions if question.hardness == level)
+            for level in levels_of(question.hardness for question in run.questions)
         },
         "databases": {
-            name: _share(one for one in run.questions if one.db_id == name)
-            for name in sorted({one.db_id for one in run.questions})
+            name: _share(question for question in run.questions if question.db_id == name)
+            for name in sorted({question.db_id for question in run.questions})
         },
     }
 
@@ -91,18 +91,18 @@ def corrections(questions: Sequence[Asked]) -> list[dict[str, Any]]:
         name: {"kind": name, "label": label, "before": 0, "after": 0, "corrected": [], "misled": []}
         for name, label in CORRECTIONS.items()
     }
-    for one in questions:
-        if one.before is None:
+    for question in questions:
+        if question.before is None:
             continue
-        began, ended = (_correction(one, sql) for sql in (one.before, one.sql))
+        began, ended = (_correction(question, sql) for sql in (question.before, question.sql))
         if began:
             rows[began]["before"] += 1
         if ended:
             rows[ended]["after"] += 1
         if began and not ended:
-            rows[began]["corrected"].append(one.id)
+            rows[began]["corrected"].append(question.id)
         if ended and not began:
-            rows[ended]["misled"].append(one.id)
+            rows[ended]["misled"].append(question.id)
     return [row for row in rows.values() if row["before"] or row["after"]]
 
 
@@ -111,20 +111,20 @@ def _correction(question: Asked, sql: str) -> str:
     """The type of a wrong query's error; empty for a right one."""
     if question.right(sql):
         return ""
-    gold, own = _trees(question.gold, sql)
-    if not question.runs(sql) or own is None:
+    gold, predicted = _trees(question.gold, sql)
+    if not question.runs(sql) or predicted is None:
         return "syntax"
     if gold is None:
         return "other"
-    if set(tables(gold)) != set(tables(own)):
+    if set(tables(gold)) != set(tables(predicted)):
         return "table"
     try:
-        narrow = difference(gold.sql(dialect=DIALECT), own.sql(dialect=DIALECT))
+        narrow = difference(gold.sql(dialect=DIALECT), predicted.sql(dialect=DIALECT))
         if narrow in ("deduplication", "wrong column"):
             return "deduplication" if narrow == "deduplication" else "column"
-        if _parts(gold, _TEXTS) != _parts(own, _TEXTS):
+        if _parts(gold, _TEXTS) != _parts(predicted, _TEXTS):
             return "string"
-        return "filter" if _conditions(gold) != _conditions(own) else "other"
+        return "filter" if _conditions(gold) != _conditions(predicted) else "other"
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return "other"
 
@@ -135,47 +135,49 @@ def _parts(tree: exp.Expr, kinds: tuple[type[exp.Expr], ...]) -> list[str]:
 
 def _conditions(tree: exp.Expr) -> list[str]:
     """What WHERE and HAVING hold, without the names of tables, which may be aliases."""
-    found = []
+    conditions = []
     for clause in tree.find_all(exp.Where, exp.Having):
         bare = clause.copy()
         for column in bare.find_all(exp.Column):
             column.set("table", None)
-        found.append(bare.sql(dialect=DIALECT).lower())
-    return sorted(found)
+        conditions.append(bare.sql(dialect=DIALECT).lower())
+    return sorted(conditions)
 
 
 def _by_kind(wrong: Sequence[Asked], kind: Callable[[Asked], str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
     ids: dict[str, list[str]] = {name: [] for name in labels}
-    for one in wrong:
-        ids[kind(one)].append(one.id)
-    return [{"kind": name, "label": labels[name], "ids": own} for name, own in ids.items() if own]
+    for question in wrong:
+        ids[kind(question)].append(question.id)
+    return [
+        {"kind": name, "label": labels[name], "ids": question_ids} for name, question_ids in ids.items() if question_ids
+    ]
 
 
 def _share(questions: Iterable[Asked]) -> dict[str, Any]:
-    wrong = [not one.right(one.sql) for one in questions]
+    wrong = [not question.right(question.sql) for question in questions]
     return Share(sum(wrong), len(wrong)).figures()
 
 
 def _of_candidates(question: Asked) -> str:
-    if not any(one.queries[FIXED] for one in question.candidates):
+    if not any(candidate.queries[FIXED] for candidate in question.candidates):
         return "none"
-    if any(question.right(one.queries[FIXED]) for one in question.candidates):
+    if any(question.right(candidate.queries[FIXED]) for candidate in question.candidates):
         return "not chosen"
-    before = (one.queries[stage] for one in question.candidates for stage in (WRITTEN, REPAIRED))
+    before = (candidate.queries[stage] for candidate in question.candidates for stage in (WRITTEN, REPAIRED))
     return "unmade" if any(map(question.right, before)) else "none right"
 
 
 @quiet()
 def _of_queries(question: Asked) -> str:
-    gold, own = _trees(question.gold, question.sql)
-    if gold is None or own is None:
+    gold, predicted = _trees(question.gold, question.sql)
+    if gold is None or predicted is None:
         return "unread"
-    asked, used = set(tables(gold)), set(tables(own))
+    asked, used = set(tables(gold)), set(tables(predicted))
     missing, added = asked - used, used - asked
     if missing or added:
         return "tables" if missing and added else "tables missing" if missing else "tables added"
     try:
-        return difference(gold.sql(dialect=DIALECT), own.sql(dialect=DIALECT))
+        return difference(gold.sql(dialect=DIALECT), predicted.sql(dialect=DIALECT))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return "unread"  # sqlglot's generators may stumble over arguments that a dialect does not have
 

@@ -30,26 +30,30 @@ def repeats(runs: Sequence[Path], data: Path, processes: int = 1) -> dict[str, A
     """
     described = [run_folder.described(run) for run in runs]
     records = [{record["id"]: record for record in run_folder.records(run)} for run in runs]
-    asked = [{id_: (one["question"], one["gold"]) for id_, one in own.items()} for own in records]
+    asked = [{id_: (record["question"], record["gold"]) for id_, record in answers.items()} for answers in records]
     for run, questions in zip(runs, asked, strict=True):
         if questions != asked[0] or not questions:
             raise DatasetError(f"{run}: its questions are not those of {runs[0]}; finish both with the same command")
     with of_run(described[0], data, runs[0]) as databases:
         scores, titles = [], dict[str, str]()
-        for own in records:
-            columns, titles = _scores([own[id_] for id_ in asked[0]], databases, data, processes)
+        for answers in records:
+            columns, titles = _scores([answers[id_] for id_ in asked[0]], databases, data, processes)
             scores.append(columns)
-    kept = [at for at in range(len(asked[0])) if all(own[name][at] is not None for own in scores for name in own)]
+    kept = [
+        at
+        for at in range(len(asked[0]))
+        if all(columns[name][at] is not None for columns in scores for name in columns)
+    ]
     ids = list(asked[0])
     if not kept:
         raise DatasetError(f"{runs[0]}: none of its questions can be judged; does --data name the dataset's folder?")
     return {
-        "seeds": [one["seed"] for one in described],
+        "seeds": [settings["seed"] for settings in described],
         "runs": [str(run) for run in runs],
         "questions": len(kept),
         "faults": [(ids[at], "no score by every metric") for at in range(len(ids)) if at not in set(kept)],
         "metrics": [
-            {"metric": name, "title": title, **spread([_percent(own[name], kept) for own in scores])}
+            {"metric": name, "title": title, **spread([_percent(columns[name], kept) for columns in scores])}
             for name, title in titles.items()
         ],
     }
@@ -59,7 +63,10 @@ def spread(percent: Sequence[float]) -> dict[str, Any]:
     """Percentages with their mean, sample variance and standard deviation."""
     variance = statistics.variance(percent)
     figures = {"mean": statistics.fmean(percent), "variance": variance, "deviation": variance**0.5}
-    return {"percent": [round(one, 2) for one in percent], **{name: round(one, 3) for name, one in figures.items()}}
+    return {
+        "percent": [round(value, 2) for value in percent],
+        **{name: round(value, 3) for name, value in figures.items()},
+    }
 
 
 Columns = dict[str, list[float | None]]
@@ -74,9 +81,9 @@ def _scores(
     targets = Targets(
         {item.db_id: (databases.target(item.db_id),) for item in work}, tables if tables.is_file() else None
     )
-    pairs = [Pair(item.asked, Prediction(item.id, one["sql"])) for item, one in zip(work, records, strict=True)]
-    found = evaluate(pairs, targets, named(METRICS), processes=processes)
-    return {metric.name: found.column(metric.name) for metric in found.metrics}, found.titles
+    pairs = [Pair(item.asked, Prediction(item.id, record["sql"])) for item, record in zip(work, records, strict=True)]
+    evaluation = evaluate(pairs, targets, named(METRICS), processes=processes)
+    return {metric.name: evaluation.column(metric.name) for metric in evaluation.metrics}, evaluation.titles
 
 
 def _percent(scores: Sequence[float | None], kept: Sequence[int]) -> float:

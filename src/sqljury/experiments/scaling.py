@@ -96,13 +96,13 @@ def measured(folder: Path) -> list[Service]:
     by_question: dict[str, list[float]] = {}
     for call in attempts(calls(folder), answered)[0]:
         by_question.setdefault(call.id, []).append(call.cost.seconds)
-    found = []
+    services = []
     for record in answered:
-        own = by_question.get(record["id"]) or [step["seconds"] for step in record.get("steps", {}).values()]
-        found.append(Service(record["db_id"], tuple(own), max(0.0, record["cost"]["seconds"] - sum(own))))
-    if not found:
+        seconds = by_question.get(record["id"]) or [step["seconds"] for step in record.get("steps", {}).values()]
+        services.append(Service(record["db_id"], tuple(seconds), max(0.0, record["cost"]["seconds"] - sum(seconds))))
+    if not services:
         raise DatasetError(f"{folder} has no answers yet; continue it with `sqljury bench run`")
-    return found
+    return services
 
 
 def run_seconds(services: Sequence[Service], workers: int, overhead: float = 0.0, slots: int = 1) -> float:
@@ -209,9 +209,9 @@ class _Stations:
         """The moment at which each question leaves; what servers work is counted between two moments."""
         self._between = first, last
         while self._events:
-            moment, number, left = heapq.heappop(self._events)
-            if left >= 0:
-                self._release(left, moment)
+            moment, number, station = heapq.heappop(self._events)
+            if station >= 0:
+                self._release(station, moment)
             step = next(self._paths[number], None)
             if step is None:
                 del self._paths[number]
@@ -247,20 +247,20 @@ def sized(services: Sequence[Service], load: Load, slower: float = SLOWER, seed:
     """
     if slower <= 1 or load.rate <= 0 or not 0 <= load.repeated < 1:
         raise InputError("give a rate above 0, a share of repeated questions below 1, and a limit above 1")
-    processors = ceil(load.rate * fmean(one.other for one in services) / BUSY) + 1
+    processors = ceil(load.rate * fmean(service.other for service in services) / BUSY) + 1
     alone = _alone(services, load)
-    busy = load.rate * (1 - load.repeated) * fmean(sum(one.calls) for one in services)
+    busy = load.rate * (1 - load.repeated) * fmean(sum(service.calls) for service in services)
     tried = sorted({max(1, ceil(busy + margin * sqrt(busy))) for margin in _MARGINS})
     low, high = 0, len(tried) - 1
-    found = simulated(services, load, tried[high], processors, seed)
+    size = simulated(services, load, tried[high], processors, seed)
     while low < high:
         middle = (low + high) // 2
         outcome = simulated(services, load, tried[middle], processors, seed)
         if outcome.p50 <= slower * alone[0] and outcome.p95 <= slower * alone[1]:
-            high, found = middle, outcome
+            high, size = middle, outcome
         else:
             low = middle + 1
-    return found
+    return size
 
 
 def _alone(services: Sequence[Service], load: Load) -> tuple[float, float]:
@@ -275,15 +275,15 @@ def saturation(services: Sequence[Service], size: Outcome, load: Load, seed: int
     Empty where questions hardly need a model, as those of a run with cached replies: no load that can be simulated
     would fill one.
     """
-    held = (1 - load.repeated) * fmean(sum(one.calls) for one in services)
-    if size.models * max(one.seconds for one in services) > MOST * held:
+    held = (1 - load.repeated) * fmean(sum(service.calls) for service in services)
+    if size.models * max(service.seconds for service in services) > MOST * held:
         return []
     most = size.models / held
-    found = []
+    points = []
     for part in LOADS:
-        processors = ceil(part * most * fmean(one.other for one in services) / BUSY) + 1
-        found.append((part, simulated(services, replace(load, rate=part * most), size.models, processors, seed)))
-    return found
+        processors = ceil(part * most * fmean(service.other for service in services) / BUSY) + 1
+        points.append((part, simulated(services, replace(load, rate=part * most), size.models, processors, seed)))
+    return points
 
 
 def page(title: str, services: Sequence[Service], rows: Sequence[Sequence[str]], curves: Curves) -> str:
@@ -292,7 +292,7 @@ def page(title: str, services: Sequence[Service], rows: Sequence[Sequence[str]],
     lines = {name: [(100 * part, outcome.mean) for part, outcome in points] for name, points in curves.items()}
     axes = ("load, % of what all models can do", "mean, s")
     chart = svg.curves(lines, "Seconds by load", axes, dots=True) if lines else "Models are hardly needed."
-    mean = fmean(one.seconds for one in services)
+    mean = fmean(service.seconds for service in services)
     parts = [
         f"<header><h1>{escape(title)}</h1></header><main><section><h2>Sizes</h2>{table(head, body)}",
         f'<p class="dim">Service times of {len(services)} questions, {mean:.2f} s in the mean.</p></section>',

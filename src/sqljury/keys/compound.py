@@ -32,17 +32,17 @@ def compound_keys(
     refers to another through a third it does not do so itself. ``referring`` lists the columns, by table and name, that
     refer to a key alone: tables that share a year and a place are beside each other, none refers to the other.
     """
-    found: dict[tuple[str, str], tuple[Table, ForeignKey]] = {}
-    for table, columns, other, key in _same_names(schema, profiles):
+    foreign_keys: dict[tuple[str, str], tuple[Table, ForeignKey]] = {}
+    for table, columns, target, key in _same_names(schema, profiles):
         identifiers = [names.is_identifier(name) for name in key]
-        unreferring = [(other.name, name) not in referring for name in key]
+        unreferring = [(target.name, name) not in referring for name in key]
         if all(identifiers) or any(map(and_, identifiers, unreferring)):
-            counts = contained(table, columns, other, key)
+            counts = contained(table, columns, target, key)
             if counts is not None and _LEAST <= counts[0] == counts[1]:
-                found[table.name, other.name] = table, _foreign_key(table, columns, other, key, counts[0])
-    mutual = {pair for pair in found if pair[::-1] in found}
-    through = {(a, c) for a, b in found for d, c in found if b == d}
-    return [made for pair, made in found.items() if pair not in mutual | through]
+                foreign_keys[table.name, target.name] = table, _foreign_key(table, columns, target, key, counts[0])
+    mutual = {pair for pair in foreign_keys if pair[::-1] in foreign_keys}
+    through = {(a, c) for a, b in foreign_keys for d, c in foreign_keys if b == d}
+    return [made for pair, made in foreign_keys.items() if pair not in mutual | through]
 
 
 def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tuple[str, ...], Table, tuple[str, ...]]]:
@@ -55,15 +55,15 @@ def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tup
             spelled[table.name] = {_joined(name): name for name in read}
             for name in spelled[table.name]:
                 holders[name].append(table)
-    for other in schema.tables:
-        profile = profiles.get(other.name)
-        if profile is None or not profile.compound or len(other.primary_key) == 1:
+    for target in schema.tables:
+        profile = profiles.get(target.name)
+        if profile is None or not profile.compound or len(target.primary_key) == 1:
             continue
         wanted = [_joined(name) for name in profile.compound]
         for table in min((holders[name] for name in wanted), key=len):
             spellings = spelled[table.name]
-            if table is not other and spellings.keys() >= set(wanted) and _covers_nothing(table, spellings, wanted):
-                yield table, tuple(spellings[name] for name in wanted), other, profile.compound
+            if table is not target and spellings.keys() >= set(wanted) and _covers_nothing(table, spellings, wanted):
+                yield table, tuple(spellings[name] for name in wanted), target, profile.compound
 
 
 def _covers_nothing(table: Table, spellings: dict[str, str], wanted: Sequence[str]) -> bool:
@@ -75,13 +75,13 @@ def _joined(name: str) -> str:
     return names.column_name(name).joined
 
 
-def _foreign_key(table: Table, columns: tuple[str, ...], other: Table, key: tuple[str, ...], rows: int) -> ForeignKey:
+def _foreign_key(table: Table, columns: tuple[str, ...], target: Table, key: tuple[str, ...], rows: int) -> ForeignKey:
     listed = ", ".join(key)
     lines = (
-        f"{table.name} has the columns {listed} of {other.name}",
-        f"each of {rows} combinations read of {table.name} is in {other.name}",
-        f"({listed}) of {other.name} is unique in the rows read",
+        f"{table.name} has the columns {listed} of {target.name}",
+        f"each of {rows} combinations read of {table.name} is in {target.name}",
+        f"({listed}) of {target.name} is unique in the rows read",
     )
     score = _SCORES[rows >= _SURE]
     evidence = tuple(remark(line) for line in lines)
-    return ForeignKey(columns, other.name, key, other.schema, declared=False, score=score, evidence=evidence)
+    return ForeignKey(columns, target.name, key, target.schema, declared=False, score=score, evidence=evidence)

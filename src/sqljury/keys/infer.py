@@ -44,7 +44,7 @@ def declares(schema: Schema) -> bool:
     declared = sum(len(key.columns) for table in schema.tables for key in table.foreign_keys)
     if not declared:
         return False
-    undeclared = (found for found in _undeclared(schema, identifiers=True))
+    undeclared = (column for column in _undeclared(schema, identifiers=True))
     return next(islice(undeclared, declared // 2, None), None) is None
 
 
@@ -178,16 +178,16 @@ def _has_title(table: Table) -> bool:
 def _reversed(schema: Schema, chosen: Chosen) -> Iterable[tuple[str, str]]:
     """Of two columns that refer to each other, the one that does so less likely; a declared key is certain."""
     declared = {
-        (table.name, column, key.ref_table, other)
+        (table.name, column, key.ref_table, ref_column)
         for table in schema.tables
         for key in table.foreign_keys
-        for column, other in zip(key.columns, key.ref_columns, strict=True)
+        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     }
     dropped = []
     for (table, column), (score, pair) in chosen.items():
-        other = pair.key.table.name, pair.key.column
-        back = chosen.get(other)
-        if (*other, table, column) in declared or (
+        target = pair.key.table.name, pair.key.column
+        back = chosen.get(target)
+        if (*target, table, column) in declared or (
             back is not None
             and (back[1].key.table.name, back[1].key.column) == (table, column)
             and _strength(score, pair) < _strength(*back)

@@ -118,10 +118,12 @@ def _found(work: _Work, kept: _Kept | None) -> _Kept:
             profiles[table.name] = read_table(reader, table, work.columns(table))
     counts: Counts = {pair: count for pair, count in kept.counts.items() if {pair[0], pair[2]} <= same} if kept else {}
 
-    def contained(table: Table, columns: tuple[str, ...], other: Table, key: tuple[str, ...]) -> tuple[int, int] | None:
-        pair = table.name, columns, other.name, key
+    def contained(
+        table: Table, columns: tuple[str, ...], target: Table, key: tuple[str, ...]
+    ) -> tuple[int, int] | None:
+        pair = table.name, columns, target.name, key
         if pair not in counts:
-            sql = inclusion_sql(table, columns, other, key, work.db.dialect, work.bounds)
+            sql = inclusion_sql(table, columns, target, key, work.db.dialect, work.bounds)
             result = reader.rows(sql, 1)
             if isinstance(result, str) or not result.rows:
                 return None
@@ -205,8 +207,8 @@ def _packed(work: _Work, kept: _Kept) -> tuple[dict[str, Any], dict[str, NDArray
         "tables": tables,
         "counts": [(*pair, *count) for pair, count in kept.counts.items()],
         "inferred": {
-            name: (found.candidate_keys, [asdict(key) for key in found.foreign_keys])
-            for name, found in kept.inferred.items()
+            name: (table_keys.candidate_keys, [asdict(key) for key in table_keys.foreign_keys])
+            for name, table_keys in kept.inferred.items()
         },
     }
     return header, {"values": np.asarray(values, dtype=np.uint64)}

@@ -244,10 +244,10 @@ def _holds_persons(table: Table, called: Tokens) -> bool:
     The latter are a first and a last name, or a day of birth. Of ``team_members`` with keys alone no row is a person.
     """
     listed = [tokens(column.name) for column in table.columns]
-    joined = ["".join(each) for each in listed]
+    joined = ["".join(name_tokens) for name_tokens in listed]
     if any(map(_FIRST_NAME.search, joined)) and any(map(_LAST_NAME.search, joined)):
         return True
-    return any(_BIRTH & set(each) for each in listed) or (
+    return any(_BIRTH & set(name_tokens) for name_tokens in listed) or (
         bool(_PERSONS & set(called)) and any(map(_ANY_NAME.search, joined))
     )
 

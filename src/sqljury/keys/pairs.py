@@ -175,14 +175,14 @@ class Finder:
         if column.name not in profile.columns and profile.columns:
             return []
         seen = profile.columns.get(column.name, _NOTHING)
-        left = _LOOKED_UP
+        remaining = _LOOKED_UP
         pairs: list[Pair] = []
         for named in self._pairs(table, column, seen):
             pair = named
             if pair.key.whole:
                 pair = self._looked_up(pair)
-            elif left and not any(_better(other, pair) for other in pairs):
-                pair, left = self._looked_up(pair), left - 1
+            elif remaining and not any(_better(other, pair) for other in pairs):
+                pair, remaining = self._looked_up(pair), remaining - 1
             if _may_be(pair):
                 pairs.append(pair)
         return pairs
@@ -259,15 +259,15 @@ class Finder:
         if not seen.values or not (key.seen.count or key.seen.values):
             return pair
         if key.whole:
-            looked_up, found = len(seen.values), len(seen.values & key.seen.values)
+            looked_up, included = len(seen.values), len(seen.values & key.seen.values)
         elif pair.relation:
             counts = self.contained(pair.table, (pair.column.name,), key.table, (key.column,))
             if counts is None:
                 return pair
-            looked_up, found = counts
+            looked_up, included = counts
         else:
             return pair
-        return replace(pair, looked_up=looked_up, found=found, chance=_chance(seen, key, found))
+        return replace(pair, looked_up=looked_up, found=included, chance=_chance(seen, key, included))
 
 
 _BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
@@ -315,16 +315,16 @@ def _comparable(seen: ColumnProfile, key: Key) -> bool:
     return (seen.low is None) == (key.seen.low is None)
 
 
-def _chance(seen: ColumnProfile, key: Key, found: int) -> float:
+def _chance(seen: ColumnProfile, key: Key, included: int) -> float:
     """The logarithm of the probability that so many values are among the key's by chance.
 
     Numbers are compared with the part of the key's range that the key fills: 1 to 12 are among any 1 to 12. Of texts
     each counts as a toss of a coin.
     """
     if seen.low is None or key.seen.low is None or key.seen.high is None:
-        return -found * math.log(2)
+        return -included * math.log(2)
     span = key.seen.high - key.seen.low + 1
     filled = min(max(key.seen.count, 1) / span, 1.0)
     # Small numbers, such as 1 to 100, are chosen before others: ranges from 1 say little even with gaps.
     small = max(1.0, math.log10(max(abs(key.seen.high), abs(key.seen.low), 10)))
-    return found * math.log(filled) * min(small / 4, 1.0) if filled < 1 else 0.0
+    return included * math.log(filled) * min(small / 4, 1.0) if filled < 1 else 0.0

@@ -261,7 +261,7 @@ def inclusion_sql(
     table: Table, columns: Sequence[str], other: Table, key: Sequence[str], dialect: str, bounds: Bounds
 ) -> str:
     """A query that counts sampled distinct values of columns, and those that are among the values of ``key``."""
-    names, there = ([quote_name(name, dialect) for name in both] for both in (columns, key))
+    names, key_names = ([quote_name(name, dialect) for name in both] for both in (columns, key))
     source = quote_table(table.name, table.schema, dialect)
     target = quote_table(other.name, other.schema, dialect)
     listed = ", ".join(f"{name} AS v{at}" for at, name in enumerate(names))
@@ -270,9 +270,9 @@ def inclusion_sql(
     values = ", ".join(f"v{at}" for at in range(len(names)))
     some = f"SELECT DISTINCT {values} FROM ({rows}) AS seen LIMIT {SAMPLED_VALUES}"  # noqa: S608
     if len(names) == 1:
-        is_in = f"v0 IN (SELECT {there[0]} FROM {target})"  # noqa: S608
+        is_in = f"v0 IN (SELECT {key_names[0]} FROM {target})"  # noqa: S608
     else:
-        equal = " AND ".join(f"other.{name} = some_values.v{at}" for at, name in enumerate(there))
+        equal = " AND ".join(f"other.{name} = some_values.v{at}" for at, name in enumerate(key_names))
         is_in = f"EXISTS (SELECT 1 FROM {target} AS other WHERE {equal})"  # noqa: S608
     return f"SELECT COUNT(*), SUM(CASE WHEN {is_in} THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
 

@@ -151,9 +151,9 @@ def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[st
     return tuple(remark(line) for line in lines)
 
 
-def _unread(column: str, target: str, profile: TableProfile, other: TableProfile) -> str:
+def _unread(column: str, target: str, profile: TableProfile, key_profile: TableProfile) -> str:
     """Why the values of a pair are not known."""
-    for seen, name in ((profile, column), (other, target)):
+    for seen, name in ((profile, column), (key_profile, target)):
         if seen.why:
             return f"values of {name} {seen.why}"
         if seen.whole and not seen.rows:

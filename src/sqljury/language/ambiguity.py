@@ -77,8 +77,8 @@ def counting(question: str) -> tuple[str, str]:
 
 def counted_events(question: str) -> str:
     """``how many products``, where something was done to them, maybe several times to one."""
-    said, _ = counting(question)
-    return said if said and _PASSIVE.search(question) and not different(question) else ""
+    counted, _ = counting(question)
+    return counted if counted and _PASSIVE.search(question) and not different(question) else ""
 
 
 def repeated(question: str, names: Collection[str], known: Collection[str]) -> str:
@@ -86,9 +86,9 @@ def repeated(question: str, names: Collection[str], known: Collection[str]) -> s
     if different(question) or not _LISTING.match(question) or counting(question)[0]:
         return ""
     wanted = {word for name in names for word in words(name)}
-    found = [match[0] for match in re.finditer(r"[^\W\d_]+", question) if set(words(match[0])) & wanted]
-    telling = [word for word in found if not set(words(word)) & set(known)]
-    return (telling or found or [""])[0]
+    mentioned = [match[0] for match in re.finditer(r"[^\W\d_]+", question) if set(words(match[0])) & wanted]
+    telling = [word for word in mentioned if not set(words(word)) & set(known)]
+    return (telling or mentioned or [""])[0]
 
 
 def bound(question: str, constants: Collection[str]) -> str:
@@ -120,8 +120,8 @@ def quoted(question: str, value: str) -> str:
 def shared(question: str, names: Collection[str], known: Collection[str]) -> str:
     """The words of the question that all of these names have, apart from ``known`` ones."""
     common = set.intersection(*(set(words(name)) for name in names)) - set(known)
-    found = [match[0] for match in re.finditer(r"[^\W_]+", question) if set(words(match[0])) & common]
-    return " ".join(dict.fromkeys(found))
+    shared_words = [match[0] for match in re.finditer(r"[^\W_]+", question) if set(words(match[0])) & common]
+    return " ".join(dict.fromkeys(shared_words))
 
 
 def names(question: str, name: str, known: Collection[str] = ()) -> bool:

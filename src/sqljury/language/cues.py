@@ -224,10 +224,10 @@ def ranked(question: str) -> list[str]:
 
 def counted(question: str) -> list[str]:
     """Up to four words for what the question counts, such as [male, students]; none where it counts several things."""
-    found = list(_COUNTING.finditer(question))
-    if len(found) != 1:
+    matches = list(_COUNTING.finditer(question))
+    if len(matches) != 1:
         return []
-    after = question[found[0].end() :]
+    after = question[matches[0].end() :]
     ends = [match.start() for match in (BOUND.search(after), re.search(r"[^\w\s'-]", after)) if match]
     return after[: min(ends, default=len(after))].lower().split()[:4]
 
@@ -278,8 +278,8 @@ def times_of_goods(question: str) -> bool:
     """
     if _EACH_TIME.search(question):
         return True
-    found = _GOODS.search(_AGENTS.sub(" ", question))
-    return found is not None and not _NOT_TIMES.search(question)
+    match = _GOODS.search(_AGENTS.sub(" ", question))
+    return match is not None and not _NOT_TIMES.search(question)
 
 
 def goods_change_hands(question: str) -> bool:
@@ -341,8 +341,8 @@ def lacked(question: str) -> list[str]:
     """
     if _LEFT_OUT.search(question):
         return []
-    found = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
-    return list(map(_last_noun, found))
+    phrases = [match["lacked"] or match["none"] or "" for match in _UNMATCHED.finditer(question)]
+    return list(map(_last_noun, phrases))
 
 
 _NEVER: Final = regex(
@@ -359,9 +359,9 @@ def never_done(question: str) -> list[tuple[str, str]]:
     return [(match["thing"].split()[-1].lower(), match["done"].lower()) for match in _NEVER.finditer(question)]
 
 
-def _last_noun(said: str) -> str:
+def _last_noun(phrase: str) -> str:
     """The last word for a thing, up to what begins another part of the sentence; empty where there is none."""
-    noun = _AFTERWARDS.split(BOUND.split(said, maxsplit=1)[0], maxsplit=1)[0]
+    noun = _AFTERWARDS.split(BOUND.split(phrase, maxsplit=1)[0], maxsplit=1)[0]
     return (_UNSAID.sub("", noun).lower().split() or [""])[-1]
 
 
@@ -467,12 +467,12 @@ _ABOVE: Final = (
 
 def asks_for_superior(question: str, names: Sequence[str]) -> bool | None:
     """Whether the superior of one of ``names`` is asked for, and not those below them; None where neither is."""
-    said = [
+    answers = [
         above
         for above, forms in ((True, _ABOVE), (False, _BELOW))
         if any(re.search(form.format(re.escape(name)), question, re.IGNORECASE) for form in forms for name in names)
     ]
-    return said[0] if len(said) == 1 else None
+    return answers[0] if len(answers) == 1 else None
 
 
 _SUMMED: Final = _words(

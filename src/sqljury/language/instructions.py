@@ -146,8 +146,8 @@ def expanded(question: str, given: Sequence[Instruction]) -> str:
             continue
         meaning = line.meaning.rstrip(".")
         if meaning.casefold() not in question.casefold():
-            found = re.search(rf"(?<!\w){re.escape(line.term)}(?!\w)", question)
-            question = f"{question[: found.end()]} ({meaning}){question[found.end() :]}" if found else question
+            match = re.search(rf"(?<!\w){re.escape(line.term)}(?!\w)", question)
+            question = f"{question[: match.end()]} ({meaning}){question[match.end() :]}" if match else question
     return question
 
 

@@ -151,7 +151,7 @@ def _column(
     scores = named.columns[name]
     mean, _, telling = scores
     name_words, free = named.pieces[name], named.free(name)
-    better = next((rank for rank, other in enumerate(ranked) if other <= telling), len(ranked))
+    better = next((rank for rank, score in enumerate(ranked) if score <= telling), len(ranked))
     neighbours = list(pairwise(name_words))
     called_id, called_name = name.endswith("id") or name_words[-1:] == ("identifier",), name.endswith("name")
     return (

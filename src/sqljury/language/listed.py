@@ -42,7 +42,7 @@ def listed(question: str) -> tuple[tuple[str, ...], ...]:
     What follows the list in its sentence may only say how rows are sorted.
     """
     plain = _ASIDE.sub(lambda aside: " (" if _LISTS.search(aside[1]) else "", question)
-    lists = [found for match in _BEGINS.finditer(plain) if (found := _list(plain[match.end() :]))]
+    lists = [columns for match in _BEGINS.finditer(plain) if (columns := _list(plain[match.end() :]))]
     return lists[0] if len(lists) == 1 else ()
 
 

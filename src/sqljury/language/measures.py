@@ -49,8 +49,8 @@ _NUMBER: Final = rf"\d+(?:,\d{{3}})*(?:\.\d+)?|{_COUNTS}"
 def unit_of(column: str) -> str:
     """The unit that a column holds by its name; empty where the name has none, or says "per" or "price"."""
     named = words(column)
-    found = {_ANYWHERE[word] for word in named if word in _ANYWHERE} | {_LAST.get(word, "") for word in named[-1:]}
-    return found.pop() if len(found := found - {""}) == 1 and not _RATES.intersection(named) else ""
+    units = {_ANYWHERE[word] for word in named if word in _ANYWHERE} | {_LAST.get(word, "") for word in named[-1:]}
+    return units.pop() if len(units := units - {""}) == 1 and not _RATES.intersection(named) else ""
 
 
 def has_unit(column: str, unit: str) -> bool:
@@ -67,18 +67,18 @@ def wanted_unit(question: str, unit: str) -> tuple[str, int] | None:
     """
     if unit not in _LARGER or _names(question, unit):
         return None
-    found = [(larger, times) for larger, times in _LARGER[unit].items() if _wants(question, larger)]
-    return found[0] if len(found) == 1 else None
+    larger_units = [(larger, times) for larger, times in _LARGER[unit].items() if _wants(question, larger)]
+    return larger_units[0] if len(larger_units) == 1 else None
 
 
 def given(question: str, unit: str) -> dict[Decimal, Decimal]:
     """The numbers that a question gives in larger units than this one, and what they are in it."""
-    found: dict[Decimal, Decimal] = {}
+    converted: dict[Decimal, Decimal] = {}
     for larger, times in _LARGER.get(unit, {}).items():
         for match in re.finditer(rf"(?<![\d.,])({_NUMBER})[ -](?:{_SPELT[larger]})\b", question, re.IGNORECASE):
             value = number_said(match[1])
-            found[value] = value * times
-    return found
+            converted[value] = value * times
+    return converted
 
 
 def _names(text: str, unit: str) -> bool:

@@ -109,7 +109,7 @@ def _of(match: re.Match[str]) -> str:
 
 
 def _named(pattern: re.Pattern[str], question: str) -> tuple[str, ...]:
-    found = list(pattern.finditer(question))
-    behind = [_END.split(question[match.end() : match.end() + _NEAR], maxsplit=1)[0] for match in found]
-    named = tuple(match["by"].strip().lower() for match in found)
+    matches = list(pattern.finditer(question))
+    behind = [_END.split(question[match.end() : match.end() + _NEAR], maxsplit=1)[0] for match in matches]
+    named = tuple(match["by"].strip().lower() for match in matches)
     return () if any(map(_DIRECTED.search, (*named, *behind))) else named

@@ -73,11 +73,13 @@ def compared_with_superior(question: str) -> Comparison | None:
     """
     if _BELOW.search(question):
         return None
-    found: list[tuple[int, Comparison]] = [(match.start(), "more") for match in _AS_MUCH.finditer(question)]
-    found += [(match.start("word"), _kind(match["word"])) for match in _COMPARED.finditer(question) if _is_whole(match)]
-    if len(found) != 1:
+    comparisons: list[tuple[int, Comparison]] = [(match.start(), "more") for match in _AS_MUCH.finditer(question)]
+    comparisons += [
+        (match.start("word"), _kind(match["word"])) for match in _COMPARED.finditer(question) if _is_whole(match)
+    ]
+    if len(comparisons) != 1:
         return None
-    start, kind = found[0]
+    start, kind = comparisons[0]
     before = " ".join(re.split(r"[.;:]", question[:start])[-1].split()[-_BEFORE:])
     return None if _NEGATED.search(before) else kind
 
@@ -88,8 +90,8 @@ def told_below(name: str, question: str) -> str:
     Empty where it does not: where the name is the row's own, or not in the question.
     """
     pattern = _BELOW_NAME.format(name=re.escape(name.strip()), parts=_PARTS)
-    said = re.search(pattern, question, re.IGNORECASE) if name.strip() else None
-    return "" if said is None else _SUB.sub("", question[: said.end()])
+    match = re.search(pattern, question, re.IGNORECASE) if name.strip() else None
+    return "" if match is None else _SUB.sub("", question[: match.end()])
 
 
 def leads_upward(column: str) -> bool:

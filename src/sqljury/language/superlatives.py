@@ -123,8 +123,8 @@ def said_of_each(question: str) -> tuple[tuple[str, ...], ...]:
 
     None where the question has several such words, none, or says that the best of all is meant.
     """
-    found = list(_EACH.finditer(question))
-    if len(found) != 1 or found[0][0].lower().startswith("for all") or _OF_ALL.search(question):
+    matches = list(_EACH.finditer(question))
+    if len(matches) != 1 or matches[0][0].lower().startswith("for all") or _OF_ALL.search(question):
         return ()
     sentences = _SPLIT.split(question)
     return next((_readings(part, each) for part in sentences if (each := _EACH.search(part)) is not None), ())
@@ -183,34 +183,34 @@ def _read_row(sentence: str) -> BestRow | None:
     each, best = _EACH.search(named), re.search(rf"\b{_SUPERLATIVE}\b", named, re.IGNORECASE)
     if each is None or best is None or _SEVERAL.search(named) or not _chooses(named, each, best):
         return None
-    told, readings = _OF_ROWS.match(named, best.start()), _readings(named, each)
-    if told is None or not readings or _MEASURED.search(named):
+    superlative, readings = _OF_ROWS.match(named, best.start()), _readings(named, each)
+    if superlative is None or not readings or _MEASURED.search(named):
         return None
-    return BestRow(each=readings, descending=_end(told[0]), thing=words(told["words"]))
+    return BestRow(each=readings, descending=_end(superlative[0]), thing=words(superlative["words"]))
 
 
-def _end(told: str) -> bool | None:
+def _end(superlative: str) -> bool | None:
     """Whether the greatest is meant; None where that depends on what is compared."""
-    if _UP_OF_ONE.match(told):
+    if _UP_OF_ONE.match(superlative):
         return True
-    if re.match(rf"(?:{_EITHER}|{_OF_ONE}|best)\b", told, re.IGNORECASE):
+    if re.match(rf"(?:{_EITHER}|{_OF_ONE}|best)\b", superlative, re.IGNORECASE):
         return None
-    return re.match(_UP, told, re.IGNORECASE) is not None
+    return re.match(_UP, superlative, re.IGNORECASE) is not None
 
 
 def _read(sentence: str) -> BestOfEach | None:
     each, best = _EACH.search(sentence), re.search(rf"\b{_SUPERLATIVE}\b", sentence, re.IGNORECASE)
     if each is None or best is None or _SEVERAL.search(sentence) or not _chooses(sentence, each, best):
         return None
-    word, told = best[0].lower(), sentence[best.start() :]
+    word, tail = best[0].lower(), sentence[best.start() :]
     readings = _readings(sentence, each)
-    if re.fullmatch(_OF_ONE, word) or _NOT_ADDED.match(told) or not readings:
+    if re.fullmatch(_OF_ONE, word) or _NOT_ADDED.match(tail) or not readings:
         return None
     return BestOfEach(
         each=readings,
         superlative=word,
-        descending=None if re.fullmatch(_EITHER, word) else re.match(_UP, told, re.IGNORECASE) is not None,
-        of_amounts=_AMOUNTS.match(told) is not None,
+        descending=None if re.fullmatch(_EITHER, word) else re.match(_UP, tail, re.IGNORECASE) is not None,
+        of_amounts=_AMOUNTS.match(tail) is not None,
         after=words(sentence[best.end() :])[:3],
     )
 
@@ -247,6 +247,6 @@ def _readings(sentence: str, each: re.Match[str]) -> tuple[tuple[str, ...], ...]
         return ()
     asked = re.search(r"\b(?:which|who|what)\b", sentence[: each.start()], re.IGNORECASE)
     verbs = 2 if asked and re.fullmatch(rf"the|an?|{_SUPERLATIVE}", stop) else 0
-    phrases = [named[: len(named) - left] for left in range(verbs + 1) if left < len(named)]
+    phrases = [named[: len(named) - dropped] for dropped in range(verbs + 1) if dropped < len(named)]
     phrases = [phrase[at:] for phrase in phrases if len(phrase) <= _PHRASE for at in range(len(phrase))]
     return tuple(filter(None, dict.fromkeys(words(" ".join(phrase)) for phrase in phrases)))

@@ -148,9 +148,9 @@ def named_period(question: str) -> Period | None:
     "March 2024", "in March of 2024", "03/2024" and "2024-03" name a month, "1 March 2024" and "as of 2024" do not.
     """
     months = list(_NAMED_MONTH.finditer(question))
-    found = months or list(_NAMED_YEAR.finditer(question))
-    periods = {_month(match) if months else Period(int(match[0]), 0) for match in found}
-    if len(periods) != 1 or any(_PART_BEFORE.search(question[: match.start()]) for match in found):
+    matches = months or list(_NAMED_YEAR.finditer(question))
+    periods = {_month(match) if months else Period(int(match[0]), 0) for match in matches}
+    if len(periods) != 1 or any(_PART_BEFORE.search(question[: match.start()]) for match in matches):
         return None
     rest = (_NAMED_MONTH if months else _NAMED_YEAR).sub(" ", question)
     return None if _OTHER_TIMES.search(rest) or _NAMED_YEAR.search(rest) else periods.pop()
@@ -198,20 +198,20 @@ def part_of_year(question: str) -> tuple[date, date] | None:
     None beside other years and parts ("Q1 and Q2 2024"), for a time that begins or ends with it ("before Q3 2024"), and
     for fiscal years, which begin on any day.
     """
-    found = [match for pattern in _PARTS for match in pattern.finditer(question)]
-    if len(found) != 1 or len(_NAMED_YEAR.findall(question)) > 1:
+    matches = [match for pattern in _PARTS for match in pattern.finditer(question)]
+    if len(matches) != 1 or len(_NAMED_YEAR.findall(question)) > 1:
         return None
-    before, after = question[: found[0].start()], question[found[0].end() :]
+    before, after = question[: matches[0].start()], question[matches[0].end() :]
     if _ANY_PART.search(f"{before} {after}") or _FISCAL.search(question):
         return None
     if _BEFORE_PART.search(before) or _AFTER_PART.match(after):
         return None
-    parts = 4 if found[0]["part"].lower() in ("quarter", "q") else 2
-    said = found[0]["nth"].lower()
-    nth = parts if said in ("last", "final") else ORDINALS.get(said) or int(said)
+    parts = 4 if matches[0]["part"].lower() in ("quarter", "q") else 2
+    ordinal = matches[0]["nth"].lower()
+    nth = parts if ordinal in ("last", "final") else ORDINALS.get(ordinal) or int(ordinal)
     if nth > parts:
         return None
-    year, month = int(found[0]["year"]), 12 // parts * nth
+    year, month = int(matches[0]["year"]), 12 // parts * nth
     first = date(year, month - 12 // parts + 1, 1)
     return first, date(year, month, calendar.monthrange(year, month)[1])
 

@@ -49,7 +49,7 @@ _LIMITS: Final = tuple(
         ("<", rf"{_NOT}(?:before|earlier than) {_YEAR}"),
     )
 )
-_LATER: Final = "|".join(word for word, place in ORDINALS.items() if place > 1)
+_LATER: Final = "|".join(word for word, rank in ORDINALS.items() if rank > 1)
 _PLACE: Final = regex(rf"\b(?P<place>{_LATER})[- ](?:{_END}|strongest|nearest)\b", re.IGNORECASE)
 _ANY_PLACE: Final = regex(rf"\b(?:{'|'.join(ORDINALS)}|last)\b", re.IGNORECASE)
 _MOST_ROWS: Final = 50
@@ -98,10 +98,10 @@ def number_of_rows(question: str) -> int | None:
 
     None where it says no number, several of them, or asks for so many of each.
     """
-    found = [match["number"] for match in _TOP.finditer(question)]
-    if len(found) != 1 or cues.every(question):
+    numbers = [match["number"] for match in _TOP.finditer(question)]
+    if len(numbers) != 1 or cues.every(question):
         return None
-    number = int(number_said(found[0]))
+    number = int(number_said(numbers[0]))
     return number if 1 < number <= _MOST_ROWS else None
 
 
@@ -110,11 +110,11 @@ def place_of_row(question: str) -> int | None:
 
     None where it says no such place, several of them, or one of each.
     """
-    found = [match["place"].lower() for match in _PLACE.finditer(question)]
+    ordinals = [match["place"].lower() for match in _PLACE.finditer(question)]
     several = len(_ANY_PLACE.findall(question)) > 1 or len(cues.ranked(question)) > 1
-    if len(found) != 1 or several or cues.every(question):
+    if len(ordinals) != 1 or several or cues.every(question):
         return None
-    return ORDINALS[found[0]]
+    return ORDINALS[ordinals[0]]
 
 
 def limits(question: str) -> dict[float, str]:
@@ -122,18 +122,18 @@ def limits(question: str) -> dict[float, str]:
 
     Numbers that are said in more than one way are left out.
     """
-    found: dict[float, set[str]] = {}
+    signs_by_number: dict[float, set[str]] = {}
     for sign, pattern in _LIMITS:
         for match in pattern.finditer(question):
-            found.setdefault(float(number_said(match["number"])), set()).add(sign)
-    return {number: signs.pop() for number, signs in found.items() if len(signs) == 1}
+            signs_by_number.setdefault(float(number_said(match["number"])), set()).add(sign)
+    return {number: signs.pop() for number, signs in signs_by_number.items() if len(signs) == 1}
 
 
 def percents(question: str) -> frozenset[Decimal]:
     """The percentages that a question gives, but for those that it gives as other numbers too."""
-    said = [match["percent"].lower() for match in _PERCENT.finditer(question)]
+    figures = [match["percent"].lower() for match in _PERCENT.finditer(question)]
     others = {number_said(number) for number in _ANY_NUMBER.findall(_PERCENT.sub(" ", question))}
-    return frozenset(map(_percent, said)) - others
+    return frozenset(map(_percent, figures)) - others
 
 
 def _percent(text: str) -> Decimal:
@@ -149,8 +149,8 @@ def grouped_by(question: str) -> frozenset[str]:
 
 def _following(pattern: re.Pattern[str], question: str, unless: re.Pattern[str] | None = None) -> frozenset[str]:
     """The words that matches of a pattern list, but for those with ``unless`` behind them."""
-    found = list(pattern.finditer(question))
-    kept = [match for match in found if unless is None or not unless.search(question, match.start(1))]
+    matches = list(pattern.finditer(question))
+    kept = [match for match in matches if unless is None or not unless.search(question, match.start(1))]
     listed = (cues.BOUND.split(match[1], maxsplit=1)[0] for match in kept)
     return frozenset(word for part in listed for word in words(part))
 

@@ -134,8 +134,8 @@ def merged(weights: Path) -> str | None:
 def _refuse_other(file: Path, sha256: str | None, weights: str, read: bool) -> None:
     """Raise ``WeightsError`` for an adapter that says it is for other weights: its numbers would mean nothing there."""
     path = None if weights in models.CATALOGUE else models.expand(weights)
-    if path is not None and path.is_file() and (there := merged(path)):
-        raise WeightsError(f"{weights} has the adapter {there} in it already; use these weights without an adapter")
+    if path is not None and path.is_file() and (label := merged(path)):
+        raise WeightsError(f"{weights} has the adapter {label} in it already; use these weights without an adapter")
     known = models.known_sha256(weights)
     if known is None and read:
         known = sha256_of(models.resolve(weights))

@@ -360,7 +360,7 @@ class _Chunks:
         for choice in chunk.get("choices", ()):
             index, text = choice["index"], choice["delta"].get("content")
             for entry in (choice.get("logprobs") or {}).get("content") or ():
-                top = tuple((other["token"], other["logprob"]) for other in entry["top_logprobs"])
+                top = tuple((alternative["token"], alternative["logprob"]) for alternative in entry["top_logprobs"])
                 self._tokens[index].append(Token(entry["token"], entry["logprob"], top))
             if text:
                 self._text[index] += text

@@ -282,7 +282,7 @@ def _accept(file: Path, target: Path, wanted: Weights) -> None:
 
 
 def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Progress) -> None:
-    other = f"give a copy of the published {wanted.file}, or run: sqljury models pull {wanted.name}"
+    remedy = f"give a copy of the published {wanted.file}, or run: sqljury models pull {wanted.name}"
     if not os.path.isfile(source):
         raise WeightsError(f"there is no file {source} to take the weights of {wanted.name} from; check the path")
     try:
@@ -294,7 +294,7 @@ def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Pro
         if size != wanted.size:
             raise WeightsError(
                 f"{source} has {size:,} bytes and the weights of {wanted.name} {wanted.size:,}, "
-                f"so it was not taken; {other}"
+                f"so it was not taken; {remedy}"
             )
         with copy.open("wb") as writing:
             while block := reading.read(CHUNK):
@@ -302,7 +302,7 @@ def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Pro
                 progress(f"copying {source.name}", writing.tell(), size)
     if sha256_of(copy) != wanted.sha256:
         copy.unlink()
-        raise WeightsError(f"{source} has a wrong SHA-256, so it was not taken; {other}")
+        raise WeightsError(f"{source} has a wrong SHA-256, so it was not taken; {remedy}")
     os.replace(copy, target)
     verified(target, wanted.sha256)
 

@@ -57,14 +57,14 @@ def load(path: str | Path) -> Prices:
     return Prices({name: _price(table, f"{file}: {name!r}") for name, table in tables.items()})
 
 
-def _price(table: Any, place: str) -> Price:
+def _price(table: Any, entry: str) -> Price:
     if not isinstance(table, dict):
-        raise InputError(f'{place} is not a table; write ["MODEL"] with input = 0.25 and output = 1.0 below it')
+        raise InputError(f'{entry} is not a table; write ["MODEL"] with input = 0.25 and output = 1.0 below it')
     if unknown := sorted(set(table) - set(_KEYS)):
-        raise InputError(f"{place} has the unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+        raise InputError(f"{entry} has the unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
     if missing := [key for key in _REQUIRED if key not in table]:
-        raise InputError(f"{place} has no {missing[0]}; add it, 0 where it costs nothing")
+        raise InputError(f"{entry} has no {missing[0]}; add it, 0 where it costs nothing")
     for key, value in table.items():
         if type(value) not in (int, float) or not isfinite(value) or not 0 <= value <= _MOST:
-            raise InputError(f"{place}: {key} is {value!r}; write US dollars, 0 to {_MOST:,.0f}")
+            raise InputError(f"{entry}: {key} is {value!r}; write US dollars, 0 to {_MOST:,.0f}")
     return Price(**{key: float(value) for key, value in table.items()})

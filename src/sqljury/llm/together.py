@@ -95,4 +95,4 @@ class Together:
         # where many wait, all of them have waited long: counted from the call alone, none would share a state
         if time.monotonic() - max(first.since, self._since) > PATIENCE_SECONDS:
             return call is first
-        return call is next((each for each in self._waiting if each.state == self._state), first)
+        return call is next((waiting for waiting in self._waiting if waiting.state == self._state), first)

@@ -44,8 +44,8 @@ def _rival(answer: Answer) -> int | None:
     if answer.verified is None or answer.verified.outcome != "differ" or answer.choice is None:
         return None
     chosen = None if answer.choice.index is None else answer.candidates[answer.choice.index].group
-    own, other = (_votes(answer, group) for group in (chosen, answer.verified.rival))
-    return answer.verified.rival if other >= SHARE * own else None
+    chosen_votes, rival_votes = (_votes(answer, group) for group in (chosen, answer.verified.rival))
+    return answer.verified.rival if rival_votes >= SHARE * chosen_votes else None
 
 
 async def meant(answers: tuple[Answer, Answer], context: Context[Any, Any]) -> Answer | InputRequiredResult | None:
@@ -73,16 +73,16 @@ async def meant(answers: tuple[Answer, Answer], context: Context[Any, Any]) -> A
 
 
 def _question(answers: tuple[Answer, Answer]) -> str:
-    said = answers[0].readings
+    readings = answers[0].readings
     begin = (
-        f"{said[0].words!r} can be read in two ways. Which is meant?"
-        if said
+        f"{readings[0].words!r} can be read in two ways. Which is meant?"
+        if readings
         else f"Two readings of {answers[0].question.text[:_CHARS]!r} differ. Which is meant?"
     )
     lines = [
-        f"{number}: {_summary(one)} - "
-        f"{one.readings[0].meaning if said else serialize.one_line(one.sql, one.dialect)[:_CHARS]}"
-        for number, one in enumerate(answers, 1)
+        f"{number}: {_summary(answer)} - "
+        f"{answer.readings[0].meaning if readings else serialize.one_line(answer.sql, answer.dialect)[:_CHARS]}"
+        for number, answer in enumerate(answers, 1)
     ]
     return "\n".join((begin, *lines))
 

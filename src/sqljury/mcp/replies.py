@@ -42,7 +42,7 @@ def answer(given: Answer, database: str) -> dict[str, Any]:
         "agreeing": _agreeing(given),
         "abstained": None if given.abstention is None else given.abstention.reason,
         "remarks": list(given.remarks),
-        **({"readings": [_reading(one) for one in given.readings]} if given.readings else {}),
+        **({"readings": [_reading(reading) for reading in given.readings]} if given.readings else {}),
         "dissent": list(_dissent(given)),
         "distinguishing": None if given.verified is None else _distinguishing(given.verified.test),
     }
@@ -82,13 +82,13 @@ def objects(found: Sequence[Found]) -> list[dict[str, Any]]:
     """Tables, columns and values without empty fields."""
     return [
         {
-            "kind": one.kind,
-            "name": f"{one.table}.{one.column}" if one.column else one.table,
-            **({"value": one.value[:CELL_CHARS]} if one.kind == "value" else {}),
-            **({"about": one.about[:CELL_CHARS]} if one.about else {}),
-            "score": round(one.score, 2),
+            "kind": match.kind,
+            "name": f"{match.table}.{match.column}" if match.column else match.table,
+            **({"value": match.value[:CELL_CHARS]} if match.kind == "value" else {}),
+            **({"about": match.about[:CELL_CHARS]} if match.about else {}),
+            "score": round(match.score, 2),
         }
-        for one in found
+        for match in found
     ]
 
 
@@ -116,8 +116,8 @@ def _distinguishing(test: Tried | None) -> dict[str, Any] | None:
         if rows
     ]
     returned = [
-        {"sql": sql, **({"error": str(found.error)} if found.error else result(found, FEW))}
-        for sql, found in zip(test.queries[:2], test.results, strict=False)
+        {"sql": sql, **({"error": str(outcome.error)} if outcome.error else result(outcome, FEW))}
+        for sql, outcome in zip(test.queries[:2], test.results, strict=False)
     ]
     return {"tables": tables, "returned": returned}
 

@@ -162,7 +162,9 @@ class Tools:
         key = client, database, question, evidence
         answer = self._answered.get(key) if context.input_responses else None  # asked before, and now chosen
         if answer is None:
-            answer = await self._run(lambda one: one.ask(question, evidence=evidence, verify=True), database, context)
+            answer = await self._run(
+                lambda session: session.ask(question, evidence=evidence, verify=True), database, context
+            )
             self._answered[key] = answer
             while len(self._answered) > ANSWERS:
                 self._answered.popitem(last=False)
@@ -179,10 +181,10 @@ class Tools:
         """Run one read-only SELECT in the database's own dialect."""
 
         def work(session: Session) -> dict[str, Any]:
-            found = session.query(sql, limit)
-            if found.error is not None:
-                raise ToolError(str(found.error))
-            return replies.result(found, limit)
+            result = session.query(sql, limit)
+            if result.error is not None:
+                raise ToolError(str(result.error))
+            return replies.result(result, limit)
 
         return _reply(await self._run(work, database))
 
@@ -256,7 +258,9 @@ class Tools:
         except EndingError:
             raise ToolError("the server is shutting down; call again when it is back") from None
         except NoAnswerError as error:
-            tried = "; ".join(sorted({str(one.result.error) for one in error.candidates if one.result.error})[:3])
+            tried = "; ".join(
+                sorted({str(candidate.result.error) for candidate in error.candidates if candidate.result.error})[:3]
+            )
             raise ToolError(databases.said(f"{error} ({tried})" if tried else str(error))) from None
         except (SqljuryError, ToolError) as error:
             raise ToolError(databases.said(str(error))) from None

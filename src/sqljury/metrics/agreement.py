@@ -83,31 +83,31 @@ class Slice(NamedTuple):
 
 def confusion(first: Scores, second: Scores) -> Confusion:
     """Which queries each of two metrics accepts; the lists must be equally long."""
-    places: dict[tuple[bool, bool], list[int]] = {}
-    for place, one, other in _paired(first, second):
-        places.setdefault((one >= 1, other >= 1), []).append(place)
+    indices: dict[tuple[bool, bool], list[int]] = {}
+    for index, first_score, second_score in _paired(first, second):
+        indices.setdefault((first_score >= 1, second_score >= 1), []).append(index)
     cells = ((True, True), (True, False), (False, True), (False, False))
-    return Confusion(*(tuple(places.get(cell, ())) for cell in cells))
+    return Confusion(*(tuple(indices.get(cell, ())) for cell in cells))
 
 
 def errors(metric: Scores, labels: Scores) -> Errors:
     """How often a metric accepts what the labels call wrong, and refuses what they call right."""
-    found = confusion(metric, labels)
-    total = max(1, sum(map(len, found)))
-    return Errors(len(found.first_only) / total, len(found.second_only) / total)
+    accepted = confusion(metric, labels)
+    total = max(1, sum(map(len, accepted)))
+    return Errors(len(accepted.first_only) / total, len(accepted.second_only) / total)
 
 
 def compare(first: Scores, second: Scores, groups: Sequence[Hashable], seed: int = 0) -> Comparison:
     """The second file against the first by one metric; ``groups`` names each query's database."""
     pairs = _paired(first, second)
-    wins = tuple(place for place, one, other in pairs if other > one)
-    losses = tuple(place for place, one, other in pairs if other < one)
+    wins = tuple(index for index, first_score, second_score in pairs if second_score > first_score)
+    losses = tuple(index for index, first_score, second_score in pairs if second_score < first_score)
     differences: list[float | None] = [None] * len(groups)
-    for place, one, other in pairs:
-        differences[place] = other - one
+    for index, first_score, second_score in pairs:
+        differences[index] = second_score - first_score
     ties = len(pairs) - len(wins) - len(losses)
     interval = bootstrap(differences, groups, seed=seed)
-    means = mean([one for _, one, _ in pairs]), mean([other for _, _, other in pairs])
+    means = mean([first_score for _, first_score, _ in pairs]), mean([second_score for _, _, second_score in pairs])
     return Comparison(wins, losses, ties, *means, mean(differences), interval, mcnemar(len(wins), len(losses)))
 
 
@@ -120,8 +120,8 @@ def mcnemar(wins: int, losses: int) -> float:
 
 def mean(scores: Scores) -> float:
     """The mean of those that are there; 0 for none."""
-    there = [score for score in scores if score is not None]
-    return sum(there) / len(there) if there else 0.0
+    present = [score for score in scores if score is not None]
+    return sum(present) / len(present) if present else 0.0
 
 
 def bootstrap(
@@ -153,14 +153,18 @@ def bootstrap(
 
 def slices(scores: Scores, features: Sequence[Iterable[str]]) -> dict[str, Slice]:
     """The mean by feature, in the features' order; a query counts for each feature that it has."""
-    found: dict[str, list[float]] = {}
-    for score, own in zip(scores, features, strict=True):
-        for feature in own:
+    by_feature: dict[str, list[float]] = {}
+    for score, query_features in zip(scores, features, strict=True):
+        for feature in query_features:
             if score is not None:
-                found.setdefault(feature, []).append(score)
-    return {feature: Slice(len(found[feature]), mean(found[feature])) for feature in sorted(found)}
+                by_feature.setdefault(feature, []).append(score)
+    return {feature: Slice(len(by_feature[feature]), mean(by_feature[feature])) for feature in sorted(by_feature)}
 
 
 def _paired(first: Scores, second: Scores) -> list[tuple[int, float, float]]:
     both = enumerate(zip(first, second, strict=True))
-    return [(place, one, other) for place, (one, other) in both if one is not None and other is not None]
+    return [
+        (index, first_score, second_score)
+        for index, (first_score, second_score) in both
+        if first_score is not None and second_score is not None
+    ]

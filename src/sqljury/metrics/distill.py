@@ -136,8 +136,8 @@ class _Builder:
         raise DatabaseError(f"{job.database}: its suite cannot be built; {why}")
 
     def _built(self, job: Job, _: Tell) -> Built:
-        with connect(job.database) as own:
-            schema = introspect(own)
+        with connect(job.database) as db:
+            schema = introspect(db)
         with tempfile.TemporaryDirectory(prefix="sqljury-suite-") as folder:
             entry = build(schema, job.database, job.golds, Path(folder), self.settings)
             files = {member.file: (Path(folder) / member.file).read_bytes() for member in entry.members}
@@ -152,10 +152,10 @@ def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, se
     """
     distinct = list(dict.fromkeys(golds))
     folder.mkdir(parents=True, exist_ok=True)
-    with connect(database) as own:
+    with connect(database) as db:
         columns = column_names(schema)
         trees = [tree for tree in (tree_of(sql, columns) for sql in distinct) if tree is not None]
-        drawn = sources(schema, sampled(schema, own), facts_of(trees), settings.nulls)
+        drawn = sources(schema, sampled(schema, db), facts_of(trees), settings.nulls)
     groups = [
         _Group(sql, readings(sql, columns), neighbours(sql, columns, settings.neighbours, settings.seed))
         for sql in distinct
@@ -194,12 +194,12 @@ def greedy(kills: Sequence[set[tuple[int, int]]], most: int) -> list[tuple[int, 
 
 def readings(sql: str, columns: Collection[str] = ()) -> tuple[Reading, ...]:
     """The gold query as each EXE runs it; ``columns`` are the schema's column names in lower case."""
-    found: dict[str, Reading] = {}
+    by_sql: dict[str, Reading] = {}
     for rules in (EXE_KEEP_DISTINCT, EXE):
         prepared, ordered = rules.prepare(sql), rules.ordered(sql)
-        if prepared not in found:
-            found[prepared] = Reading(prepared, ordered, ranked(prepared, columns, ordered=ordered))
-    return tuple(found.values())
+        if prepared not in by_sql:
+            by_sql[prepared] = Reading(prepared, ordered, ranked(prepared, columns, ordered=ordered))
+    return tuple(by_sql.values())
 
 
 def settled(database: Runs, plain: Runs, gold: Iterable[Reading]) -> bool:
@@ -232,10 +232,10 @@ def _tell_apart(
         # Query by query, not database by database, for the check of a query is remembered for a while only.
         for neighbour, sql in enumerate(group.neighbours):
             for number, gold in expected.items():
-                found = candidates[number].database.execute(RULES.prepare(sql), LIMITS)
-                if found.ok:
+                result = candidates[number].database.execute(RULES.prepare(sql), LIMITS)
+                if result.ok:
                     ran.add((at, neighbour))
-                    if not judge(gold, found, ordered).correct:
+                    if not judge(gold, result, ordered).correct:
                         kills[number].add((at, neighbour))
     return kills, [tuple(hashes) for hashes in unsettled], len(ran)
 

@@ -44,13 +44,13 @@ class ForeignKeys:
     def of_schema(cls, schema: Schema) -> Self:
         """From the declared keys of a schema; composite keys link their columns one by one."""
         columns = [f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns]
-        place = {column: number for number, column in enumerate(columns)}
+        numbers = {column: number for number, column in enumerate(columns)}
         links = [
-            (place[f"{table.name}.{own}".lower()], place[f"{key.ref_table}.{other}".lower()])
+            (numbers[f"{table.name}.{column}".lower()], numbers[f"{key.ref_table}.{ref_column}".lower()])
             for table in schema.tables
             for key in table.declared_keys
-            for own, other in zip(key.columns, key.ref_columns, strict=True)
-            if f"{key.ref_table}.{other}".lower() in place
+            for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+            if f"{key.ref_table}.{ref_column}".lower() in numbers
         ]
         return cls(_stand_ins(columns, links))
 
@@ -58,11 +58,11 @@ class ForeignKeys:
 def _stand_ins(columns: list[str], links: Iterable[Iterable[int]]) -> dict[str, str]:
     """Linked columns form groups, but two groups that a later key links stay two, as in the published program."""
     groups: list[set[int]] = []
-    for one, other in links:
-        group = next((group for group in groups if one in group or other in group), None)
+    for first, second in links:
+        group = next((group for group in groups if first in group or second in group), None)
         if group is None:
             groups.append(group := set())
-        group |= {one, other}
+        group |= {first, second}
     return {columns[number]: columns[min(group)] for group in groups for number in sorted(group)}
 
 
@@ -161,7 +161,7 @@ def keywords(query: Query) -> set[str]:
         "in": any(condition.operator == "in" for condition in query.conditions),
         "like": any(condition.operator == "like" for condition in query.conditions),
     }
-    return {word for word, there in present.items() if there} | ({query.order, query.set_operator} - {""})
+    return {word for word, part in present.items() if part} | ({query.order, query.set_operator} - {""})
 
 
 def prepared(query: Query, keys: ForeignKeys, compared: ComparedParts) -> Query:
@@ -170,7 +170,11 @@ def prepared(query: Query, keys: ForeignKeys, compared: ComparedParts) -> Query:
     Only columns of the outermost FROM are replaced, and none in a query nested in a condition.
     """
     tables = {table for table in query.tables if isinstance(table, str)}
-    stands_for = {column: other for column, other in keys.stands_for.items() if column.partition(".")[0] in tables}
+    stands_for = {
+        column: representative
+        for column, representative in keys.stands_for.items()
+        if column.partition(".")[0] in tables
+    }
     return _Rewriter(stands_for, compared).query(query)
 
 

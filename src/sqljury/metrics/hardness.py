@@ -18,10 +18,10 @@ def levels_of(given: Iterable[str]) -> tuple[str, ...]:
 
     All seven where there are questions of both.
     """
-    there = set(given)
-    if there.isdisjoint(BIRD_LEVELS):
+    levels = set(given)
+    if levels.isdisjoint(BIRD_LEVELS):
         return LEVELS
-    return BIRD_LEVELS if there.isdisjoint(LEVELS) else (*LEVELS, *BIRD_LEVELS)
+    return BIRD_LEVELS if levels.isdisjoint(LEVELS) else (*LEVELS, *BIRD_LEVELS)
 
 
 def hardness(gold: Query) -> Hardness:

@@ -53,10 +53,10 @@ def partial_match(
 
 def table(parts: Sequence[tuple[str, dict[str, Part]]], levels: Sequence[str]) -> Table:
     """Shares by clause and level of pairs given as level and parts; ``levels`` without any pair are left out."""
-    by_level = {level: [part for own, part in parts if own == level] for level in levels}
+    by_level = {level: [part for pair_level, part in parts if pair_level == level] for level in levels}
     by_level = {level: part for level, part in by_level.items() if part} | {"all": [part for _, part in parts]}
     return {
-        clause: {level: _shares(one[clause] for one in listed) for level, listed in by_level.items()}
+        clause: {level: _shares(pair[clause] for pair in listed) for level, listed in by_level.items()}
         for clause in CLAUSES
     }
 

@@ -39,6 +39,6 @@ def _shares(gold: Row | None, predicted: Row | None) -> _Shares:
         return _Shares(0.0, 1.0, 0.0)
     if predicted is None:
         return _Shares(0.0, 0.0, 1.0)
-    found = sum(value in gold for value in predicted)
+    matched = sum(value in gold for value in predicted)
     missing = sum(value not in predicted for value in gold)
-    return _Shares(found / len(gold), (len(predicted) - found) / len(gold), missing / len(gold))
+    return _Shares(matched / len(gold), (len(predicted) - matched) / len(gold), missing / len(gold))

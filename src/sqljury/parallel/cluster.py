@@ -60,15 +60,15 @@ class Cluster:
         """What actors say; raises ``ClusterError`` where workers die one after the other and none has said a thing."""
         known = {worker.asked: worker for worker in pool if isinstance(worker, _Actor)}
         ready, _ = self._ray.wait(list(known), num_returns=1, timeout=min(seconds, _LISTEN_SECONDS), fetch_local=False)
-        found: list[tuple[Worker, list[Message] | str]] = []
+        reports: list[tuple[Worker, list[Message] | str]] = []
         for asked in ready:
-            said = known[asked].said()
-            self._dead = self._dead + 1 if isinstance(said, str) else 0
+            report = known[asked].said()
+            self._dead = self._dead + 1 if isinstance(report, str) else 0
             if self._dead > _RETRIES * max(1, len(pool)):
-                raise ClusterError(f"the cluster's workers die one after the other: {said}; see Ray's logs")
-            if said:
-                found.append((known[asked], said))
-        return found
+                raise ClusterError(f"the cluster's workers die one after the other: {report}; see Ray's logs")
+            if report:
+                reports.append((known[asked], report))
+        return reports
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
@@ -146,14 +146,14 @@ class _Actor:
     def said(self) -> list[Message] | str:
         """What was said, empty for a sign of life alone, or how the actor died."""
         try:
-            said: list[Message] = self._ray.get(self.asked)
+            messages: list[Message] = self._ray.get(self.asked)
         except self._ray.exceptions.RayError as error:
             why = " ".join(str(error).split())
             if isinstance(error, self._ray.exceptions.RayActorError) and not error.actor_init_failed:
                 return f"its worker died ({why[:300]})"
             raise ClusterError(f"a worker cannot work, is sqljury installed there? {why[-300:]}") from None
         self.asked = self._actor.told.remote(_ANSWER_SECONDS)
-        return [Message(*one) for one in said] or [Message(-1, "progress", None)]
+        return [Message(*message) for message in messages] or [Message(-1, "progress", None)]
 
     def end(self) -> None:
         """Kill the actor."""

@@ -127,97 +127,97 @@ class _Sharing(Generic[T, R]):
     begun: Counter[int] = field(default_factory=Counter)
 
     def run(self, items: Sequence[T], kind: Callable[[T], Hashable]) -> Iterator[tuple[int, R]]:
-        numbered = groupby(enumerate(items), key=lambda one: kind(one[1]))
+        numbered = groupby(enumerate(items), key=lambda numbered_item: kind(numbered_item[1]))
         self.groups.extend(deque(group) for _, group in numbered)
         left = len(items)
         try:
             while left:
                 if not self.halt():
                     self._fill()
-                elif not any(place.held for place in self.pool):
+                elif not any(member.held for member in self.pool):
                     return
                 for number, result in self._listen():
                     left -= 1
                     self.begun.pop(number, None)
                     yield number, result
         finally:
-            for place in self.pool:
-                place.worker.end()
+            for member in self.pool:
+                member.worker.end()
 
     def _fill(self) -> None:
         """Give every free slot an item, beginning workers as long as there is work for them."""
         while len(self.pool) < max(1, self.crew.workers) and (work := self._more()):
             self.pool.append(_Place(self.crew.begin(self.start), work))
-        for place in list(self.pool):
-            while len(place.held) < self.crew.slots and (place.queue or self._supplied(place)):
-                number, item = place.queue.popleft()
-                if not place.held:
-                    place.heard_at = time.monotonic()
+        for member in list(self.pool):
+            while len(member.held) < self.crew.slots and (member.queue or self._supplied(member)):
+                number, item = member.queue.popleft()
+                if not member.held:
+                    member.heard_at = time.monotonic()
                 self.begun[number] += 1
-                place.held[number] = item
-                place.worker.give(number, item)
-            if not place.held:
-                self._dismiss(place)
+                member.held[number] = item
+                member.worker.give(number, item)
+            if not member.held:
+                self._dismiss(member)
 
-    def _supplied(self, place: _Place[T]) -> bool:
-        place.queue = self._more()
-        return bool(place.queue)
+    def _supplied(self, member: _Place[T]) -> bool:
+        member.queue = self._more()
+        return bool(member.queue)
 
     def _more(self) -> deque[tuple[int, T]]:
         """Further items: a kind that nobody has begun, or half of the longest rest of another; empty for none."""
         if self.groups:
             return self.groups.popleft()
-        rest = max((place.queue for place in self.pool), key=len, default=deque[tuple[int, T]]())
-        if len(rest) < self.split:
+        longest = max((member.queue for member in self.pool), key=len, default=deque[tuple[int, T]]())
+        if len(longest) < self.split:
             return deque()
-        return deque(reversed([rest.pop() for _ in range(len(rest) // 2)]))
+        return deque(reversed([longest.pop() for _ in range(len(longest) // 2)]))
 
-    def _dismiss(self, place: _Place[T]) -> None:
-        self.pool.remove(place)
-        place.worker.end()
+    def _dismiss(self, member: _Place[T]) -> None:
+        self.pool.remove(member)
+        member.worker.end()
 
     def _listen(self) -> Iterator[tuple[int, R]]:
-        earliest = min(place.heard_at for place in self.pool) + self.silence
-        places = {id(place.worker): place for place in self.pool}
+        earliest = min(member.heard_at for member in self.pool) + self.silence
+        members = {id(member.worker): member for member in self.pool}
         failures: list[BaseException] = []
-        for worker, said in self.crew.heard(
-            [place.worker for place in self.pool], max(0.0, earliest - time.monotonic())
+        for worker, report in self.crew.heard(
+            [member.worker for member in self.pool], max(0.0, earliest - time.monotonic())
         ):
-            place = places.pop(id(worker))
-            if isinstance(said, str):
-                yield from self._gone(place, said)
+            member = members.pop(id(worker))
+            if isinstance(report, str):
+                yield from self._gone(member, report)
                 continue
-            place.heard_at = time.monotonic()
-            for message in said:
+            member.heard_at = time.monotonic()
+            for message in report:
                 if message.kind == "failed":  # raised at the end: what others have done and told is not lost
                     failures.append(message.payload)
                 else:
-                    yield from self._take(place, message)
+                    yield from self._take(member, message)
         if failures:
             raise failures[0]
-        for place in places.values():
-            silent = time.monotonic() - place.heard_at
+        for member in members.values():
+            silent = time.monotonic() - member.heard_at
             if silent > self.silence:
-                yield from self._gone(place, hung(silent))
+                yield from self._gone(member, hung(silent))
 
-    def _take(self, place: _Place[T], message: Message) -> Iterator[tuple[int, R]]:
+    def _take(self, member: _Place[T], message: Message) -> Iterator[tuple[int, R]]:
         if message.kind == "done":
-            del place.held[message.number]
-            place.progress.pop(message.number, None)
+            del member.held[message.number]
+            member.progress.pop(message.number, None)
             yield message.number, message.payload
-        elif message.number in place.held:
-            place.progress[message.number] = message.payload
+        elif message.number in member.held:
+            member.progress[message.number] = message.payload
             self.on_progress(message.payload)
 
-    def _gone(self, place: _Place[T], why: str) -> Iterator[tuple[int, R]]:
+    def _gone(self, member: _Place[T], why: str) -> Iterator[tuple[int, R]]:
         """Give back the items of a worker that is gone; those begun ``attempts`` times are lost."""
-        self._dismiss(place)
-        again = [one for one in place.held.items() if self.begun[one[0]] < self.attempts]
-        if rest := deque([*again, *place.queue]):
-            self.groups.appendleft(rest)
-        for number, item in place.held.items():
+        self._dismiss(member)
+        again = [entry for entry in member.held.items() if self.begun[entry[0]] < self.attempts]
+        if returned := deque([*again, *member.queue]):
+            self.groups.appendleft(returned)
+        for number, item in member.held.items():
             if self.begun[number] >= self.attempts:
-                yield number, self.lost(item, why, place.progress.get(number))
+                yield number, self.lost(item, why, member.progress.get(number))
 
 
 def hung(seconds: float) -> str:
@@ -242,8 +242,8 @@ class Threads:
         """What the threads have said."""
         (worker,) = pool
         assert isinstance(worker, Threaded)
-        said = worker.told(min(seconds, _LISTEN_SECONDS))
-        return [(worker, said)] if said else []
+        messages = worker.told(min(seconds, _LISTEN_SECONDS))
+        return [(worker, messages)] if messages else []
 
 
 _LISTEN_SECONDS: Final = 0.2  # an interrupt is seen between two waits
@@ -265,13 +265,13 @@ class Threaded:
 
     def told(self, seconds: float) -> list[Message]:
         """What was said since the last time; waits up to ``seconds`` for something."""
-        said: list[Message] = []
+        messages: list[Message] = []
         try:
-            said.append(self._said.get(timeout=seconds))
+            messages.append(self._said.get(timeout=seconds))
             while True:
-                said.append(self._said.get_nowait())
+                messages.append(self._said.get_nowait())
         except queue.Empty:
-            return said
+            return messages
 
     def end(self) -> None:
         """Set ``stop`` and wait for the threads."""

@@ -54,8 +54,8 @@ def map_processes(
     if isinstance(processes, int):
         shared = share(start, items, Processes(processes), lost, silence=silence, kind=kind)
     else:
-        there = Elsewhere(start, lost, silence, _sizes(files), version("sqljury"))
-        shared = share(there.begin, items, processes, lost, kind=kind, attempts=ATTEMPTS)
+        elsewhere = Elsewhere(start, lost, silence, _sizes(files), version("sqljury"))
+        shared = share(elsewhere.begin, items, processes, lost, kind=kind, attempts=ATTEMPTS)
     results: dict[int, R] = {}
     with contextlib.closing(shared):  # type: ignore[type-var]
         for number, result in shared:
@@ -135,17 +135,17 @@ class Elsewhere:
 
     def begin(self) -> Work[Any, Any]:
         """Called once in each worker; raises ``ClusterError`` where its files or its version are not the driver's."""
-        host, own = socket.gethostname(), version("sqljury")
-        if own != self.version:
-            raise ClusterError(f"the worker on {host} has sqljury {own}, not {self.version}; install the same on all")
+        host, local = socket.gethostname(), version("sqljury")
+        if local != self.version:
+            raise ClusterError(f"the worker on {host} has sqljury {local}, not {self.version}; install the same on all")
         for path, size in self.sizes.items():
             if not os.path.isfile(path):
                 raise ClusterError(
                     f"{path}: is not there on the worker on {host}; copy it to the same path on all nodes, or share it"
                 )
-            if (there := os.path.getsize(path)) != size:
+            if (actual := os.path.getsize(path)) != size:
                 raise ClusterError(
-                    f"{path}: has {there:,} bytes on the worker on {host}, here {size:,}; copy it to all nodes again"
+                    f"{path}: has {actual:,} bytes on the worker on {host}, here {size:,}; copy it to all nodes again"
                 )
         return _Apart(self.start, self.lost, self.silence)
 
@@ -171,10 +171,10 @@ class _Apart:
         while (left := heard_at + self._silence - time.monotonic()) > 0:
             if not process.connection.poll(min(left, _LISTEN_SECONDS)):
                 continue
-            heard_at, said = time.monotonic(), process.said()
-            if isinstance(said, str):
-                return self._killed(item, said, progress)
-            for message in said:
+            heard_at, report = time.monotonic(), process.said()
+            if isinstance(report, str):
+                return self._killed(item, report, progress)
+            for message in report:
                 if message.kind == "failed":
                     raise message.payload
                 if message.kind == "done":

@@ -37,8 +37,8 @@ class Turns:
             self._free -= 1
             turn.set_result(None)
             return turn
-        own = self._queues.get(client, ())
-        if self.waiting >= self._limit or len(own) >= self._share:
+        queue = self._queues.get(client, ())
+        if self.waiting >= self._limit or len(queue) >= self._share:
             raise BusyError
         self._queues.setdefault(client, deque()).append(turn)
         return turn
@@ -46,10 +46,10 @@ class Turns:
     def leave(self) -> None:
         """Hand the turn to the client whose last one is longest ago."""
         while self._queues:
-            client, own = self._queues.popitem(last=False)
-            turn = own.popleft()
-            if own:
-                self._queues[client] = own  # behind the others
+            client, queue = self._queues.popitem(last=False)
+            turn = queue.popleft()
+            if queue:
+                self._queues[client] = queue  # behind the others
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -61,8 +61,8 @@ class Turns:
             self.leave()
             return
         turn.cancel()
-        for client, own in list(self._queues.items()):
-            if turn in own:
-                own.remove(turn)
-                if not own:
+        for client, queue in list(self._queues.items()):
+            if turn in queue:
+                queue.remove(turn)
+                if not queue:
                     del self._queues[client]

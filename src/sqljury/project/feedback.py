@@ -92,7 +92,7 @@ def remember(project: Project, database: str, term: str, meaning: str) -> None:
     lines = old.splitlines(keepends=True)
     first, end = glossary_lines(old, term)
     del lines[first:end]
-    key, text = (json.dumps(one, ensure_ascii=False) for one in (term, meaning))
+    key, text = (json.dumps(value, ensure_ascii=False) for value in (term, meaning))
     new = f"{''.join(lines)}{key}: {text}\n"
     after = dict(parse_glossary(new, str(path)).glossary)
     if {**after, term: ""} != {**before, term: ""}:  # the lines held other terms too
@@ -104,7 +104,11 @@ def remember(project: Project, database: str, term: str, meaning: str) -> None:
 def read(project: Project) -> list[Feedback]:
     """The folder's feedback, the oldest first; raises ``DatasetError`` that names the line."""
     path = project.folder / FEEDBACK
-    return [_feedback(entry, place, project) for entry, place in json_lines(Document.of(path))] if path.exists() else []
+    return (
+        [_feedback(entry, location, project) for entry, location in json_lines(Document.of(path))]
+        if path.exists()
+        else []
+    )
 
 
 def propose(
@@ -121,31 +125,31 @@ def propose(
     last counts. ``failing`` says why a query does not run, empty if it does. Definitions in comments become terms and
     imperatives rules; the rest of the comments is left for a reader.
     """
-    own = [entry for entry in entries if entry.database == known.name]
-    last = {" ".join(entry.question.casefold().split()): entry for entry in own}
+    of_database = [entry for entry in entries if entry.database == known.name]
+    last = {" ".join(entry.question.casefold().split()): entry for entry in of_database}
     _examples(project, known, last.values(), failing, proposal)
-    terms = _knowledge(project, known, own, proposal)
+    terms = _knowledge(project, known, of_database, proposal)
     proposal.missing += _missing(known, list(last.values()), schema, terms)
 
 
-def _feedback(entry: Mapping[str, Any], place: str, project: Project) -> Feedback:
+def _feedback(entry: Mapping[str, Any], location: str, project: Project) -> Feedback:
     good = entry.get("good")
     if not isinstance(good, bool):
-        raise ProjectError(f"{place}: 'good' is neither true nor false; write one of them")
+        raise ProjectError(f"{location}: 'good' is neither true nor false; write one of them")
     texts = {
-        name: field_of(entry, (name,), place, may_be_empty=True)
+        name: field_of(entry, (name,), location, may_be_empty=True)
         for name in ("sql", "correction", "comment")
         if name in entry
     }
     database = str(entry.get("db_id") or project.default)
     return Feedback(
-        field_of(entry, ("question",), place),
+        field_of(entry, ("question",), location),
         texts.get("sql", ""),
         database,
         good,
         texts.get("correction", ""),
         texts.get("comment", "")[:_COMMENT_CHARS],
-        place,
+        location,
     )
 
 
@@ -186,23 +190,23 @@ def _knowledge(project: Project, known: Known, entries: Iterable[Feedback], prop
     return terms
 
 
-def _add_term(path: Path, term: Instruction, place: str, proposal: Proposal) -> None:
+def _add_term(path: Path, term: Instruction, location: str, proposal: Proposal) -> None:
     """A line of the glossary, which databases may share; left out where the file has them in another form."""
     text = _text(proposal, path)
-    pair = (json.dumps(one, ensure_ascii=False) for one in (term.term, term.meaning))
+    pair = (json.dumps(value, ensure_ascii=False) for value in (term.term, term.meaning))
     new = f"{_ended(text)}{': '.join(pair)}\n"
     try:
-        known = {one.casefold() for one, _ in parse_glossary(text).glossary}
+        known = {name.casefold() for name, _ in parse_glossary(text).glossary}
         if term.term.casefold() in known:
             return
         parse_glossary(new)
     except NotesError:
-        proposal.left_out.append(f"{place}: write the term into {path.name} yourself: {term.text[:120]}")
+        proposal.left_out.append(f"{location}: write the term into {path.name} yourself: {term.text[:120]}")
     else:
         proposal.texts[path] = new
 
 
-def _add_rule(path: Path, rule: str, place: str, proposal: Proposal) -> None:
+def _add_rule(path: Path, rule: str, location: str, proposal: Proposal) -> None:
     """A line under ``rules``; left out where the file has them in another form."""
     text = _text(proposal, path)
     line = f"  - {json.dumps(rule, ensure_ascii=False)}\n"
@@ -221,7 +225,7 @@ def _add_rule(path: Path, rule: str, place: str, proposal: Proposal) -> None:
     if rule in after:
         proposal.texts[path] = new
     else:
-        proposal.left_out.append(f"{place}: write the rule into {path.name} yourself: {rule[:120]}")
+        proposal.left_out.append(f"{location}: write the rule into {path.name} yourself: {rule[:120]}")
 
 
 def _missing(known: Known, entries: Sequence[Feedback], schema: Schema, proposed: Iterable[str]) -> list[str]:

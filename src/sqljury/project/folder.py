@@ -93,8 +93,8 @@ class Project:
     @property
     def privacy(self) -> Privacy:
         """The strictest privacy of the databases: that of a run over all of them."""
-        said = (part.privacy or self.settings.privacy for part in self.settings.databases.values())
-        return min(said, key=LEVELS.index, default=self.settings.privacy)
+        levels = (part.privacy or self.settings.privacy for part in self.settings.databases.values())
+        return min(levels, key=LEVELS.index, default=self.settings.privacy)
 
     def database(self, name: str = "") -> Known:
         """What is known of a database, by default the default one.
@@ -144,7 +144,7 @@ class Project:
                 examples.append(Example(id_, asked, pair.sql, name, Path(known.url)))
         if not examples:
             raise ProjectError(f"{self.folder}: has no approved examples; add some to {EXAMPLES}")
-        content = [(one.id, one.question.text, one.gold_sql) for one in examples], sorted(notes.items())
+        content = [(example.id, example.question.text, example.gold_sql) for example in examples], sorted(notes.items())
         digest = hashlib.sha256(repr(content).encode()).hexdigest()[:16]
         dataset = Benchmark("project", self.folder.name, self.folder, ".", tuple(examples), digest, {}, self.privacy)
         return dataset, notes
@@ -169,9 +169,9 @@ class Project:
         """The file that an approved pair of this database belongs in."""
         return self.folder / (self.settings.databases[name].examples or EXAMPLES)
 
-    def _url(self, part: DatabasePart, place: str) -> str:
+    def _url(self, part: DatabasePart, location: str) -> str:
         """The URL with its secrets; a path is one in the folder."""
-        url = expanded(part.url, place)
+        url = expanded(part.url, location)
         return url if "://" in url else os.path.join(self.folder, os.path.expanduser(url))
 
     def imports_folder(self, name: str) -> Path:
@@ -196,14 +196,14 @@ class Project:
         path = self.folder / (part.examples or EXAMPLES)
         if not (part.examples or path.exists()):
             return
-        for entry, place in json_lines(Document.of(path)):
-            shot = shot_of(entry, place)
+        for entry, location in json_lines(Document.of(path)):
+            shot = shot_of(entry, location)
             database = shot.database or self.default
             if database not in self.settings.databases:
                 known = ", ".join(self.names)
                 problem = f"there is no database {database!r}" if database else "'db_id' is missing"
-                raise ProjectError(f"{place}: {problem}; write one of {known} under 'db_id'")
-            yield Approved(shot.question, shot.sql, database, place)
+                raise ProjectError(f"{location}: {problem}; write one of {known} under 'db_id'")
+            yield Approved(shot.question, shot.sql, database, location)
 
 
 def find(start: str | os.PathLike[str] = ".") -> Project | None:

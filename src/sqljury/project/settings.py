@@ -175,9 +175,9 @@ def _check(settings: Settings, name: str) -> None:
 
 def has_password(url: str) -> bool:
     """Whether a URL has a password, before its ``@`` or as a parameter, that is not an environment variable."""
-    _, separator, rest = url.partition("://")
-    user, at, _ = rest.rpartition("@")
-    given = [user.partition(":")[2] if separator and at else "", *_SECRET.findall(rest)]
+    _, separator, address = url.partition("://")
+    user, at, _ = address.rpartition("@")
+    given = [user.partition(":")[2] if separator and at else "", *_SECRET.findall(address)]
     return any(text and not _VARIABLE.fullmatch(text) for text in given)
 
 

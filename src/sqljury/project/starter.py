@@ -116,9 +116,9 @@ def _without_password(name: str, url: str) -> tuple[str, str]:
     """The URL with an environment variable for a password, and the variable's name; empty where there is none."""
     if not has_password(url):
         return url, ""
-    scheme, _, rest = url.partition("://")
-    user, at, place = rest.rpartition("@")
-    url = f"{scheme}://{user.partition(':')[0]}:${{{variable(name)}}}@{place}"
+    scheme, _, address = url.partition("://")
+    user, at, host = address.rpartition("@")
+    url = f"{scheme}://{user.partition(':')[0]}:${{{variable(name)}}}@{host}"
     if not at or has_password(url):
         raise ProjectError(f"{scheme}://…: has a password that is not between : and @; write it there")
     return url, variable(name)

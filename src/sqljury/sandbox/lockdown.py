@@ -207,9 +207,9 @@ def program(machine: str, pid: int) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
-def _argument(place: int) -> int:
+def _argument(index: int) -> int:
     """Where the lower half of an argument lies in what a filter sees; both architectures are little-endian."""
-    return 16 + 8 * place
+    return 16 + 8 * index
 
 
 def install(libc: ctypes.CDLL, code: bytes) -> None:

@@ -155,12 +155,12 @@ def _check_headers(stream: bytes, limits: SandboxLimits) -> None:
     if first is None:
         raise ReplyError("it has no schema")
     counts = _columns(*first, limits)
-    left = fitting_rows(limits.rows, limits.cells, len(counts)) + 1
+    remaining = fitting_rows(limits.rows, limits.cells, len(counts)) + 1
     for number, (header, size) in enumerate(messages):
         if number == _BATCHES:
             raise ReplyError("it has too many parts")
-        left -= _rows(header, size, counts)
-        if left < 0:
+        remaining -= _rows(header, size, counts)
+        if remaining < 0:
             raise ReplyError(f"it has more rows than {limits.rows}, or more cells than {limits.cells}")
 
 

@@ -177,9 +177,9 @@ class Sandbox(Closing):
                 reader, writer = os.pipe()
                 theirs.append(reader if writes else writer)
                 ours.append(held.enter_context(io.FileIO(writer, "w") if writes else io.FileIO(reader)))
-            leash, other = socket.socketpair()
+            leash, child_end = socket.socketpair()
             held.callback(leash.close)
-            theirs.append(other.detach())
+            theirs.append(child_end.detach())
             self._send(template.ORDER.pack(limits.cpu_seconds, limits.memory), theirs)
         except OSError as error:
             raise SandboxError(f"no process for written code: {error.strerror or error}; try again") from None
@@ -256,11 +256,11 @@ class _Run:
             ready.register(self.printed_end, selectors.EVENT_READ, self._take_printed)
             ready.register(self.leash, selectors.EVENT_READ, self._take_status)
             while ready.get_map() and self.stopped is None:
-                left = deadline - time.monotonic()
-                if left <= 0:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
                     self.stopped = "time"
                     return
-                for key, _ in ready.select(left):
+                for key, _ in ready.select(remaining):
                     if not key.data():
                         ready.unregister(key.fileobj)
                         if key.fileobj is self.job_end:

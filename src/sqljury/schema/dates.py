@@ -121,16 +121,18 @@ def _named(values: Sequence[str]) -> Dates | None:
         days = [int(part.get("d") or 1) for part in parts]
         if len(names) != 1 or "" in names or len(shapes) != 1 or clock is None or not 1 <= min(days) <= max(days) <= 31:
             return None
-        ((mark, other, year, dot),) = shapes
+        ((mark, second_mark, year, dot),) = shapes
         words = {"D": "DD", "M": names.pop() + dot, "Y": "Y" * year}
-        form = mark.join(words[letter] for letter in order) if order == "MY" else _joined(order, words, mark, other)
+        form = (
+            mark.join(words[letter] for letter in order) if order == "MY" else _joined(order, words, mark, second_mark)
+        )
         return Dates((form,), *clock, months=order == "MY")
     return None
 
 
-def _joined(order: str, words: dict[str, str], mark: str, other: str) -> str:
+def _joined(order: str, words: dict[str, str], mark: str, second_mark: str) -> str:
     first, second, third = (words[letter] for letter in order)
-    return f"{first}{mark}{second}{other}{third}"
+    return f"{first}{mark}{second}{second_mark}{third}"
 
 
 def is_month(word: str) -> bool:

@@ -83,8 +83,8 @@ def tables(db: Database) -> tuple[Table, ...]:
 def _grouped(rows: Iterable[Row]) -> Mapping[int, list[Row]]:
     """The rows by their first cell, the table's number, and without it."""
     groups: dict[int, list[Row]] = defaultdict(list)
-    for number, *rest in rows:
-        groups[int(number)].append(tuple(rest))
+    for number, *cells in rows:
+        groups[int(number)].append(tuple(cells))
     return groups
 
 
@@ -100,14 +100,14 @@ def _keys(constraints: Iterable[Row], indexes: Iterable[Row], columns: Iterable[
     primary: tuple[str, ...] = ()
     unique: list[tuple[str, ...]] = []
     foreign = []
-    for kind, names, other, ref_names in constraints:
+    for kind, names, ref_table, ref_names in constraints:
         key = tuple(str(name) for name in json.loads(names))
         if kind == "PRIMARY KEY":
             primary = key
         elif kind == "UNIQUE":
             unique.append(key)
         else:
-            foreign.append((key, str(other), tuple(str(name) for name in json.loads(ref_names))))
+            foreign.append((key, str(ref_table), tuple(str(name) for name in json.loads(ref_names))))
     known = {str(row[0]) for row in columns}
     for (expressions,) in indexes:
         index = _index_columns(str(expressions), known)
@@ -132,7 +132,8 @@ def _table(listed: _Listed, columns: Iterable[Row], keys: _Keys, default: str, *
         columns=tuple(_column(row, alone) for row in columns),
         primary_key=keys.primary,
         foreign_keys=tuple(
-            ForeignKey(names, _name(other, schema), ref_names, schema) for names, other, ref_names in keys.foreign
+            ForeignKey(names, _name(ref_table, schema), ref_names, schema)
+            for names, ref_table, ref_names in keys.foreign
         ),
         unique_keys=keys.unique,
         kind="view" if is_view else "table",

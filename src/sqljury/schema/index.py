@@ -250,8 +250,8 @@ class Index:
         """The scores with a share of those of joined tables: of tables named alike, a joined one is likelier meant."""
         scores = tables
         for _ in range(2):
-            best = [max((scores[other] for other in near), default=0.0) for near in self.joins.near]
-            scores = [score + _NEIGHBOUR * other for score, other in zip(tables, best, strict=True)]
+            best = [max((scores[neighbour] for neighbour in near), default=0.0) for near in self.joins.near]
+            scores = [score + _NEIGHBOUR * best_joined for score, best_joined in zip(tables, best, strict=True)]
         return scores
 
     def _matches(self, text: str) -> list[dict[str, float]]:
@@ -336,7 +336,9 @@ def _readings(word: str, known: set[str], letters: dict[str, list[str]]) -> list
         return [(word, 1.0)] if word.isalpha() else []
     if len(word) < 3:
         return []
-    expansions = [(other, likeness(other, word)) for other in letters[word[0]] if len(other) > len(word)]
+    expansions = [
+        (expansion, likeness(expansion, word)) for expansion in letters[word[0]] if len(expansion) > len(word)
+    ]
     expansions = sorted((pair for pair in expansions if pair[1] >= 0.5), key=lambda pair: -pair[1])[:_EXPANSIONS]
     return [*expansions, (word, 0.8)]
 

@@ -73,13 +73,13 @@ class Joins:
                 return _walk(came, start, table)
             if cost.hops == longest:
                 continue
-            for other in self.near[table]:
-                doubt = cost.doubt + self.doubts.get((table, other), 0.0)
-                reached = _Cost(cost.hops + 1, doubt, cost.dullness + 1 - scores[other] / best)
-                if other not in costs or reached < costs[other]:
-                    costs[other] = reached
-                    came[other] = table
-                    heapq.heappush(front, (reached, other))
+            for neighbour in self.near[table]:
+                doubt = cost.doubt + self.doubts.get((table, neighbour), 0.0)
+                reached = _Cost(cost.hops + 1, doubt, cost.dullness + 1 - scores[neighbour] / best)
+                if neighbour not in costs or reached < costs[neighbour]:
+                    costs[neighbour] = reached
+                    came[neighbour] = table
+                    heapq.heappush(front, (reached, neighbour))
         return []
 
     def components(self) -> list[int]:
@@ -91,10 +91,10 @@ class Joins:
             part[start] = start
             stack = [start]
             while stack:
-                for other in self.near[stack.pop()]:
-                    if part[other] < 0:
-                        part[other] = start
-                        stack.append(other)
+                for neighbour in self.near[stack.pop()]:
+                    if part[neighbour] < 0:
+                        part[neighbour] = start
+                        stack.append(neighbour)
         return part
 
     def closed(self, chosen: Collection[int], scores: Sequence[float]) -> set[int]:

@@ -74,10 +74,10 @@ class Notes:
     @property
     def fingerprint(self) -> str:
         """A hash of what the notes say, wherever their files are."""
-        items = [replace(one, where="") for one in self.items]
-        joins = [replace(one, where="") for one in self.joins]
-        said = repr((items, joins, self.glossary, self.formulas, self.rules))
-        return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        items = [replace(item, where="") for item in self.items]
+        joins = [replace(join, where="") for join in self.joins]
+        text = repr((items, joins, self.glossary, self.formulas, self.rules))
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     def __add__(self, other: Notes) -> Notes:
         """The union; ``other`` overrides where they differ."""
@@ -238,10 +238,10 @@ def _key(schema: Schema, join: Join) -> tuple[str, ForeignKey]:
         raise NotesError(f"{join.where}: a join has one table on each side; write a join for each pair of tables")
     if any(first == second for first, second in join.pairs):
         raise NotesError(f"{join.where}: joins a column with itself; name two different columns")
-    (name,), (other,) = left, right
-    target = next(table for table in schema.tables if table.name == other)
+    (name,), (ref_table,) = left, right
+    target = next(table for table in schema.tables if table.name == ref_table)
     columns, ref_columns = (tuple(pair[side][1] for pair in join.pairs) for side in (0, 1))
-    return name, ForeignKey(columns, other, ref_columns, target.schema, declared=False, evidence=EVIDENCE)
+    return name, ForeignKey(columns, ref_table, ref_columns, target.schema, declared=False, evidence=EVIDENCE)
 
 
 class _Keys:
@@ -261,7 +261,7 @@ class _Keys:
     def confirm(self, name: str, key: ForeignKey) -> None:
         """Add the key of a table; in place of an inferred key it takes that one's direction, which values support."""
         same = [pair for pair in self._beside(name, key) if _ties(*pair) == _ties(name, key)]
-        if any(other.certain for _, other in same):
+        if any(existing.certain for _, existing in same):
             return
         if same:
             self._remove(same)
@@ -285,7 +285,7 @@ class _Keys:
 def _ties(name: str, key: ForeignKey) -> frozenset[frozenset[tuple[str, str]]]:
     """The pairs of columns that a key of this table makes equal, in either direction."""
     pairs = zip(key.columns, key.ref_columns, strict=True)
-    return frozenset(frozenset(((name, column), (key.ref_table, other))) for column, other in pairs)
+    return frozenset(frozenset(((name, column), (key.ref_table, ref_column))) for column, ref_column in pairs)
 
 
 class _Entry(NamedTuple):

@@ -369,16 +369,16 @@ def _item(path: Path, number: int, column: str, cells: dict[str, str]) -> Item:
 
 def _values(text: str) -> Iterator[tuple[str, str]]:
     """Lines such as ``F: female`` as code and meaning; the other lines joined as the meaning of the empty code."""
-    rest = []
+    uncoded = []
     for line in text.splitlines():
         line = _LABEL.sub(" ", line).strip(" \t-•")
         match = _CODE.fullmatch(line)
         if match and match[1].lower().rstrip(".") not in _NO_CODES:
             yield match[1], match[2].strip()
         elif line:
-            rest.append(line)
-    if rest:
-        yield "", " ".join(" ".join(rest).split())
+            uncoded.append(line)
+    if uncoded:
+        yield "", " ".join(" ".join(uncoded).split())
 
 
 def _decoded(data: bytes) -> str:

@@ -173,8 +173,8 @@ def _contents(table: Table, sample: Result | None, dialect: str, style: Style) -
     if style.types:
         return contents(table, sample)
     comments = {column.name: column.comment.casefold() for column in table.columns}
-    found = odd(table, meanings(table, sample), dialect, replace(sample, rows=sample.rows[: style.rows]))
-    return {name: text for name, text in found.items() if text.split()[-1].casefold() not in comments[name]}
+    oddities = odd(table, meanings(table, sample), dialect, replace(sample, rows=sample.rows[: style.rows]))
+    return {name: text for name, text in oddities.items() if text.split()[-1].casefold() not in comments[name]}
 
 
 def _remarks(table: Table, sample: Result | None, dialect: str, form: Form, style: Style) -> Remarks:
@@ -217,7 +217,7 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
     """For each column up to ``count`` distinct values: the near ones, then others in a seeded order."""
     rows = list(sample.rows)
     random.Random(f"{style.seed} {table.name}").shuffle(rows)  # noqa: S311
-    found = {}
+    examples = {}
     references = {name for key in table.foreign_keys for name in key.columns}
     for column in table.columns:
         known = style.only_telling and (column.name in references or is_date(column.type))
@@ -236,8 +236,8 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
                 usable, most = [*codes, *usable], CODES
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
-            found[column.name] = ", ".join(list(values)[:most])
-    return found
+            examples[column.name] = ", ".join(list(values)[:most])
+    return examples
 
 
 def _codes(cells: Sequence[Any]) -> list[str]:

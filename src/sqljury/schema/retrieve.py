@@ -117,10 +117,10 @@ class _Choice:
         added: dict[int, set[str]] = {table: self._first(table) for table in group}
         tokens = sum(self.sizes.table(table, names) for table, names in added.items())
         for table in group:
-            for other in self.index.joins.near[table]:
-                if other not in self.chosen and other not in added:
+            for neighbour in self.index.joins.near[table]:
+                if neighbour not in self.chosen and neighbour not in added:
                     continue
-                for start, key, end in self.index.joins.between(table, other):
+                for start, key, end in self.index.joins.between(table, neighbour):
                     tokens += self.sizes.key(key)
                     for owner, names in ((start, key.columns), (end, key.ref_columns)):
                         known = self.chosen.get(owner, set()) | added.get(owner, set())

@@ -74,9 +74,9 @@ class Sizes:
         column = next(column for column in table.columns if column.name == name)
         seen = column, table.primary_key == (name,), table.likely_key == (name,)
         if seen not in self._columns:
-            other = Column("a")  # the column's line is the difference between a table with it and one without
-            both = Table("t", (other, column), (name,) if seen[1] else (), candidate_keys=((name,),) * seen[2])
-            self._columns[seen] = self._size(both) - self._size(Table("t", (other,)))
+            placeholder = Column("a")  # the column's line is the difference between a table with it and one without
+            both = Table("t", (placeholder, column), (name,) if seen[1] else (), candidate_keys=((name,),) * seen[2])
+            self._columns[seen] = self._size(both) - self._size(Table("t", (placeholder,)))
         return self._columns[seen]
 
     def key(self, key: ForeignKey) -> int:

@@ -37,8 +37,8 @@ _NUMBERED: Final = frozenset(
 
 def senses(found: Difference, question: str, schema: Schema, results: tuple[Result, Result]) -> Senses | None:
     """The words on which two readings part, and both meanings; None where no word leaves the difference open."""
-    said = _Asked(found, question, schema, results).senses()
-    return said if said is not None and said[0] else None
+    word_senses = _Asked(found, question, schema, results).senses()
+    return word_senses if word_senses is not None and word_senses[0] else None
 
 
 class _Asked:
@@ -180,8 +180,8 @@ class _Asked:
             ambiguity.whole(self._question), f"those without a row in {table} too", f"only those with a row in {table}"
         )
 
-    def _both(self, word: str, said: Callable[[exp.Expr], str]) -> Senses:
-        return word, said(self._left), said(self._right)
+    def _both(self, word: str, meaning_of: Callable[[exp.Expr], str]) -> Senses:
+        return word, meaning_of(self._left), meaning_of(self._right)
 
     def _more(self, word: str, more: str, fewer: str) -> Senses:
         """``more`` for the query that shows more rows."""
@@ -209,7 +209,7 @@ class _Asked:
 
     def _column_of(self, node: exp.Expr) -> Column | None:
         table = table_named(self._schema, node.text("table"))
-        return next((one for one in table.columns if one.name.lower() == node.name), None) if table else None
+        return next((column for column in table.columns if column.name.lower() == node.name), None) if table else None
 
     def _table(self, name: str) -> str:
         """A table's name as the schema spells it."""

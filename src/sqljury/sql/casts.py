@@ -146,8 +146,8 @@ class _Typed:
 
     def _matched(self, side: exp.Expr, value: exp.Expr, *, equal: bool) -> exp.Expr:
         """``value`` as it must be written to be compared with ``side``; the same where nothing is to be changed."""
-        kind, other = self.kind(side), self.kind(value)
-        if kind == "text" and other == "number" and equal:
+        kind, value_kind = self.kind(side), self.kind(value)
+        if kind == "text" and value_kind == "number" and equal:
             self._tell(side)
             plain = isinstance(value, exp.Literal)
             return exp.Literal.string(value.name) if plain else exp.cast(value.copy(), "TEXT")

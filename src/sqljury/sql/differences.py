@@ -88,11 +88,11 @@ def _one_sided(shapes: tuple[Shape, Shape]) -> Difference | None:
 def _tie(shapes: tuple[Shape, Shape]) -> Difference | None:
     """ORDER BY with LIMIT 1 on one side, equal to the highest or lowest on the other."""
     for index in (0, 1):
-        one, every = shapes[index], shapes[1 - index]
-        if one.limit != "1" or every.limit or every.order or len(one.order) != 1:
+        limited, every = shapes[index], shapes[1 - index]
+        if limited.limit != "1" or every.limit or every.order or len(limited.order) != 1:
             continue
-        (key, descending), kept = one.order[0], [term for term in every.where if term not in one.where]
-        if len(kept) != 1 or not _rest(shapes, "where", "order", "limit") or not set(one.where) <= set(every.where):
+        (key, descending), kept = limited.order[0], [term for term in every.where if term not in limited.where]
+        if len(kept) != 1 or not _rest(shapes, "where", "order", "limit") or not set(limited.where) <= set(every.where):
             continue
         term, wanted = kept[0], exp.Max if descending else exp.Min
         inner = term.expression.unnest() if isinstance(term, exp.EQ) else None
@@ -108,26 +108,26 @@ def _substituted(shapes: tuple[Shape, Shape]) -> Difference | None:
     first, second = shapes
     if not _rest(shapes, "items", "where", "group", "having", "order", "tables", "ties"):
         return None
-    found: dict[str, list[Pair]] = {}
+    differing: dict[str, list[Pair]] = {}
     for name in ("items", "where", "group", "having", "order"):
-        pairs = _pairs(*(_nodes(each, name) for each in shapes), matched=name in ("where", "having"))
+        pairs = _pairs(*(_nodes(side, name) for side in shapes), matched=name in ("where", "having"))
         if pairs is None or (name == "order" and [d for _, d in first.order] != [d for _, d in second.order]):
             return None
         if pairs:
-            found[name] = pairs
-    leaves = [leaf for pairs in found.values() for pair in pairs for leaf in unequal(*pair)]
+            differing[name] = pairs
+    leaves = [leaf for pairs in differing.values() for pair in pairs for leaf in unequal(*pair)]
     if not leaves:
         return None
-    if (bound := _bound(found, leaves, shapes)) is not None:
+    if (bound := _bound(differing, leaves, shapes)) is not None:
         return bound
     if any(leaf != leaves[0] for leaf in leaves) or not _same_tables(leaves[0], shapes):
         return None
     within = {type(leaf[0].parent) for leaf in leaves} & {exp.Max, exp.Min, exp.Count}
-    return _named(found, leaves[0], within, shapes)
+    return _named(differing, leaves[0], within, shapes)
 
 
-def _nodes(each: Shape, name: str) -> Sequence[exp.Expr]:
-    return [key for key, _ in each.order] if name == "order" else getattr(each, name)
+def _nodes(side: Shape, name: str) -> Sequence[exp.Expr]:
+    return [key for key, _ in side.order] if name == "order" else getattr(side, name)
 
 
 def _pairs(ours: Sequence[exp.Expr], theirs: Sequence[exp.Expr], *, matched: bool = False) -> list[Pair] | None:
@@ -144,9 +144,9 @@ def _pairs(ours: Sequence[exp.Expr], theirs: Sequence[exp.Expr], *, matched: boo
     return [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
 
 
-def _bound(found: dict[str, list[Pair]], leaves: Sequence[Pair], shapes: tuple[Shape, Shape]) -> Difference | None:
+def _bound(differing: dict[str, list[Pair]], leaves: Sequence[Pair], shapes: tuple[Shape, Shape]) -> Difference | None:
     """Comparisons of the same sides that differ in whether the constant is included."""
-    if found.keys() - {"where", "having"} or shapes[0].tables != shapes[1].tables:
+    if differing.keys() - {"where", "having"} or shapes[0].tables != shapes[1].tables:
         return None
     for left, right in leaves:
         strict = _STRICT.get(left.key) == right.key or _STRICT.get(right.key) == left.key
@@ -159,18 +159,18 @@ def _same_tables(leaf: Pair, shapes: tuple[Shape, Shape]) -> bool:
     """Whether the tables are equal, but for those that one side needs for its own column."""
     if shapes[0].tables == shapes[1].tables:
         return shapes[0].ties == shapes[1].ties
-    for node, own, other in ((leaf[0], shapes[0], shapes[1]), (leaf[1], shapes[1], shapes[0])):
-        more = [name for name in own.tables if name not in other.tables]
+    for node, ours, theirs in ((leaf[0], shapes[0], shapes[1]), (leaf[1], shapes[1], shapes[0])):
+        more = [name for name in ours.tables if name not in theirs.tables]
         column = node if isinstance(node, exp.Column) else node.find(exp.Column)
         if more and (column is None or column.table not in more or len(more) > 1 + _BETWEEN):
             return False
-        if len(set(own.tables)) < len(own.tables):
+        if len(set(ours.tables)) < len(ours.tables):
             return False
     return True
 
 
 def _named(
-    found: dict[str, list[Pair]], leaf: Pair, within: set[type], shapes: tuple[Shape, Shape]
+    differing: dict[str, list[Pair]], leaf: Pair, within: set[type], shapes: tuple[Shape, Shape]
 ) -> Difference | None:
     """What the substitution is called; ``within`` are the aggregates around it."""
     first, second = leaf
@@ -180,15 +180,17 @@ def _named(
         return Difference("measure", first, second, shapes, descending)
     if exp.Distinct in kinds and len(kinds) == 2 and within == {exp.Count}:
         return Difference("counted", first, second, shapes)
-    if kinds == {exp.Literal} and first.is_string and second.is_string and found.keys() == {"where"}:
-        return Difference("value", first, second, shapes, pairs=tuple(found["where"]))
+    if kinds == {exp.Literal} and first.is_string and second.is_string and differing.keys() == {"where"}:
+        return Difference("value", first, second, shapes, pairs=tuple(differing["where"]))
     if kinds != {exp.Column}:
         return None
-    first_key = "order" in found and bool(shapes[0].limit) and found["order"][0] == leaf
+    first_key = "order" in differing and bool(shapes[0].limit) and differing["order"][0] == leaf
     if first_key or within & {exp.Max, exp.Min}:
         return Difference("extreme", first, second, shapes, descending)
-    if found.keys() == {"where"} and all(_literal(term) is not None for pair in found["where"] for term in pair):
-        return Difference("place", first, second, shapes, pairs=tuple(found["where"]))
+    if differing.keys() == {"where"} and all(
+        _literal(term) is not None for pair in differing["where"] for term in pair
+    ):
+        return Difference("place", first, second, shapes, pairs=tuple(differing["where"]))
     return Difference("column", first, second, shapes)
 
 

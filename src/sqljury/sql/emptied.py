@@ -34,8 +34,8 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
     """
 
     def lines(select: exp.Select) -> list[str]:
-        found, left = _needless(select, schema.dialect, finds)
-        return found or _lost_join(select, schema.dialect, finds, left)
+        needless, queries_left = _needless(select, schema.dialect, finds)
+        return needless or _lost_join(select, schema.dialect, finds, queries_left)
 
     return _read(sql, schema, lines)
 
@@ -86,15 +86,15 @@ def loosened(sql: str, schema: Schema, rows: Rows) -> list[str]:
     """
 
     def lines(select: exp.Select) -> list[str]:
-        found: list[str] = []
+        remarks: list[str] = []
         for condition, without in islice(_conditions(select), TRIED):
             count = rows(without.sql(dialect=schema.dialect))
             if count is None:
                 break
             if count != "0 rows":
-                said = text.remark(Phrases(schema).condition(condition), _CONDITION_CHARS)
-                found.append(f"without the condition {said} there {_are(count)}")
-        return found
+                shown = text.remark(Phrases(schema).condition(condition), _CONDITION_CHARS)
+                remarks.append(f"without the condition {shown} there {_are(count)}")
+        return remarks
 
     return _read(sql, schema, lines)
 
@@ -114,21 +114,21 @@ def _read(sql: str, schema: Schema, lines: Callable[[exp.Select], list[str]]) ->
 def _needless(select: exp.Select, dialect: str, finds: Finds) -> tuple[list[str], int]:
     """Lines on conditions without which rows are found, and how many queries may still be run."""
     lines: list[str] = []
-    left = TRIED
+    queries_left = TRIED
     for condition, without in _conditions(select):
-        if left <= 1 or (any_rows := finds(_limited(without).sql(dialect=dialect))) is None:
+        if queries_left <= 1 or (any_rows := finds(_limited(without).sql(dialect=dialect))) is None:
             return lines, 0
-        left -= 1
+        queries_left -= 1
         if any_rows:
             lines.append(f"without the condition {_shown(condition, dialect)} it finds rows")
-    return lines, left
+    return lines, queries_left
 
 
-def _lost_join(select: exp.Select, dialect: str, finds: Finds, left: int) -> list[str]:
+def _lost_join(select: exp.Select, dialect: str, finds: Finds, queries_left: int) -> list[str]:
     for join, upto in _joins(select):
-        if not left or (any_rows := finds(_limited(upto).sql(dialect=dialect))) is None:
+        if not queries_left or (any_rows := finds(_limited(upto).sql(dialect=dialect))) is None:
             return []
-        left -= 1
+        queries_left -= 1
         if not any_rows:
             return [f"the join with {_shown(join, dialect)} finds nothing, whatever the conditions"]
     return []

@@ -212,12 +212,12 @@ def _letters(text: str) -> bool:
 def _order_by_exact(tree: exp.Select, value: exp.Expr) -> None:
     """Let ORDER BY go on with a figure as it is, before it is rounded: rounded figures are equal sooner."""
     order = tree.args.get("order")
-    place = next(number for number, item in enumerate(tree.expressions, 1) if _value(item) is value)
-    alias = tree.expressions[place - 1].alias.lower()
+    position = next(number for number, item in enumerate(tree.expressions, 1) if _value(item) is value)
+    alias = tree.expressions[position - 1].alias.lower()
     for ordered in order.expressions if order is not None else ():
         key = ordered.this
         by_name = isinstance(key, exp.Column) and not key.table and key.name.lower() == alias
-        if by_name or (isinstance(key, exp.Literal) and not key.is_string and key.name == str(place)):
+        if by_name or (isinstance(key, exp.Literal) and not key.is_string and key.name == str(position)):
             key.replace(value.copy())
 
 

@@ -104,9 +104,9 @@ def _misread(tree: exp.Expr, schema: Schema) -> Iterator[exp.Expr]:
 
 def _alike(column: exp.Column, schema: Schema) -> Iterator[str]:
     """The other columns of a column's table that have its type."""
-    if (found := owner(column, schema)) is not None:
-        [kind] = {one.type.lower() for one in found[1].columns if one.name.lower() == column.name.lower()}
-        for other in found[1].columns:
+    if (alias_table := owner(column, schema)) is not None:
+        [kind] = {known.type.lower() for known in alias_table[1].columns if known.name.lower() == column.name.lower()}
+        for other in alias_table[1].columns:
             if other.type.lower() == kind and other.name.lower() != column.name.lower():
                 yield other.name
 
@@ -114,14 +114,14 @@ def _alike(column: exp.Column, schema: Schema) -> Iterator[str]:
 def _one_more(select: exp.Select, schema: Schema) -> exp.Select | None:
     """The SELECT with the next column of the table of its last one."""
     last = select.expressions[-1].unalias() if select.expressions else None
-    if not isinstance(last, exp.Column) or (found := owner(last, schema)) is None:
+    if not isinstance(last, exp.Column) or (alias_table := owner(last, schema)) is None:
         return None
     taken = {part.alias_or_name.lower() for part in select.expressions}
-    other = next((one.name for one in found[1].columns if one.name.lower() not in taken), None)
-    if other is None:
+    next_name = next((known.name for known in alias_table[1].columns if known.name.lower() not in taken), None)
+    if next_name is None:
         return None
     listed = [part.copy() for part in select.expressions]
-    return _with(select, "expressions", [*listed, exp.column(other, last.table or None)])
+    return _with(select, "expressions", [*listed, exp.column(next_name, last.table or None)])
 
 
 def _changed(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -208,10 +208,10 @@ def _clauses(select: exp.Select) -> Iterator[exp.Expr]:
             yield _with(select, "group", fewer)
     joins = select.args.get("joins") or []
     for number, join in enumerate(joins):
-        kept = [other.copy() for other in joins]
+        kept = [item.copy() for item in joins]
         yield _with(select, "joins", kept[:number] + kept[number + 1 :])
         if join.args.get("on") is not None:
-            outer = [other.copy() for other in joins]
+            outer = [item.copy() for item in joins]
             outer[number].set("side", None if join.args.get("side") else "LEFT")
             outer[number].set("kind", None)
             yield _with(select, "joins", outer)

@@ -227,19 +227,21 @@ class _Comparison:
         if old.op != new.op or len(old.sides) != len(new.sides) or len(old.parts) != len(new.parts):
             return False
         inner = exact or old.op not in ("in", "exists")
-        calls = {call for each in (*old.sides, *new.sides) for call in each.calls}
+        calls = {call for operand in (*old.sides, *new.sides) for call in operand.calls}
         spelling = not (calls | {old.op.removeprefix("not ")}) & _PATTERNS and "regexp" not in f"{old.op} {calls}"
         sides = zip(old.sides, new.sides, strict=True)
         if not all(self._same_side(ours, theirs, exact=inner, spelling=spelling) for ours, theirs in sides):
             return False
         if old.sides != new.sides and _turned(old, new):
             return False
-        rest = list(new.parts)
-        for part in sorted(old.parts, key=lambda each: each not in rest):
-            match = next((each for each in rest if part == each or self._same_part(part, each)), None)
+        unmatched = list(new.parts)
+        for part in sorted(old.parts, key=lambda alternative: alternative not in unmatched):
+            match = next(
+                (candidate for candidate in unmatched if part == candidate or self._same_part(part, candidate)), None
+            )
             if match is None:
                 return False
-            rest.remove(match)
+            unmatched.remove(match)
         return True
 
     def _same_part(self, old: Sequence[Term], new: Sequence[Term]) -> bool:
@@ -300,7 +302,7 @@ class _Comparison:
         if table is None or len(table.row_key) != 1:
             return after.expressions
         outputs = [output.copy() for output in after.expressions]
-        for count in (each for output in outputs for each in output.find_all(exp.Count)):
+        for count in (call for output in outputs for call in output.find_all(exp.Count)):
             distinct = count.this.expressions if isinstance(count.this, exp.Distinct) else []
             if [key.name.lower() for key in distinct] == [table.row_key[0].lower()]:
                 count.set("this", exp.Star())
@@ -358,8 +360,8 @@ class _Comparison:
                 yield "ORDER BY"
                 break
         for clause in ("limit", "offset"):
-            number, other = row_count(before, clause), row_count(after, clause)
-            if number != other and (number or (exact and other) or (clause == "offset" and other)):
+            number, new_number = row_count(before, clause), row_count(after, clause)
+            if number != new_number and (number or (exact and new_number) or (clause == "offset" and new_number)):
                 yield f"{clause.upper()} {number}".rstrip()
 
     def _ordering(self, query: exp.Expr) -> list[tuple[Side, bool]]:

@@ -126,8 +126,8 @@ class Sources:
             around = self.around
             known = around is not None and alias in around.scope.selected_sources
             return around.identifier(alias) if around is not None and known else identifier(alias, self.schema.dialect)
-        own = node.args.get("alias")
-        written = node.this if own is None or own.this is None else own.this
+        table_alias = node.args.get("alias")
+        written = node.this if table_alias is None or table_alias.this is None else table_alias.this
         return written.copy() if isinstance(written, exp.Identifier) else exp.to_identifier(alias)
 
     def column(self, alias: str, name: str) -> exp.Column:
@@ -154,8 +154,8 @@ class Sources:
             return None
         query = source.expression
         named = query.named_selects if isinstance(query, exp.Query) else [""]
-        aliases = [each.args.get("alias") for each in (node, query.parent) if each is not None]
-        renamed = any(isinstance(each, exp.TableAlias) and each.columns for each in aliases)
+        aliases = [item.args.get("alias") for item in (node, query.parent) if item is not None]
+        renamed = any(isinstance(table_alias, exp.TableAlias) and table_alias.columns for table_alias in aliases)
         return None if renamed or not all(named) or "*" in named else list(named)
 
     def owners(self, column: str) -> list[str]:
@@ -164,14 +164,14 @@ class Sources:
 
     def holders(self, name: str, alias: str) -> list[tuple[Table, set[str]]]:
         """The tables that a column may belong to, with its names there: of this SELECT, else of the one around it."""
-        found = [
+        holders = [
             (table, {column.name})
             for known, table in self.tables.items()
             for column in table.columns
             if column.name.lower() == name.lower() and alias.lower() in ("", known.lower())
         ]
-        around = None if found else self.around
-        return found if around is None else around.holders(name, alias)
+        around = None if holders else self.around
+        return holders if around is None else around.holders(name, alias)
 
 
 def read_sources(tree: exp.Expr, schema: Schema) -> list[Sources]:
@@ -220,7 +220,7 @@ def brought_in(before: exp.Select, after: exp.Select, schema: Schema) -> int:
 
     Such a query cannot run as it is, so that the join gives it the only meaning it can have. 0 where it could run.
     """
-    old, new = ([node for node in from_items(each) if isinstance(node, exp.Table)] for each in (before, after))
+    old, new = ([node for node in from_items(select) if isinstance(node, exp.Table)] for select in (before, after))
     gained = Counter(node.name.lower() for node in new) - Counter(node.name.lower() for node in old)
     joined = [table for node in new if node.name.lower() in gained and (table := find_table(schema, node)) is not None]
     here = tables_of(before, schema)

@@ -69,9 +69,9 @@ def named_tables(sql: str) -> list[str]:
 
     Of ``schema.table`` the table; none for functions that return rows, subqueries, and further tables behind a comma.
     """
-    found = list(pieces(sql))
-    words = [piece.lower() for _, piece in found]
-    defined = {_name(found[at][1]).lower() for at in _definitions(words)}
+    tokens = list(pieces(sql))
+    words = [piece.lower() for _, piece in tokens]
+    defined = {_name(tokens[at][1]).lower() for at in _definitions(words)}
     named: dict[str, None] = {}
     selecting = [False]  # by depth of parentheses: FROM of EXTRACT and TRIM names no table
     for at, word in enumerate(words):
@@ -82,7 +82,7 @@ def named_tables(sql: str) -> list[str]:
         elif word == "select":
             selecting[-1] = True
         elif word == "join" or (word == "from" and selecting[-1] and words[at - 1] != "distinct"):
-            name = _table_at(sql, found, at + 1)
+            name = _table_at(sql, tokens, at + 1)
             if name and name.lower() not in defined:
                 named.setdefault(name)
     return list(named)
@@ -98,21 +98,21 @@ def _definitions(words: list[str]) -> Iterator[int]:
         elif word == ")" and opened:
             opening[at] = opened.pop()
         elif word == "as":
-            after = [one for one in words[at + 1 : at + 4] if one not in ("not", "materialized")][:1]
+            after = [next_word for next_word in words[at + 1 : at + 4] if next_word not in ("not", "materialized")][:1]
             before = opening.get(at - 1, at) - 1
             if after == ["("] and before >= 0:
                 yield before
 
 
-def _table_at(sql: str, found: list[tuple[int, str]], at: int) -> str:
+def _table_at(sql: str, tokens: list[tuple[int, str]], at: int) -> str:
     """The table named by the piece ``at``; empty where none is."""
-    if at >= len(found) or found[at][1] in "();":
+    if at >= len(tokens) or tokens[at][1] in "();":
         return ""
-    start, piece = found[at]
+    start, piece = tokens[at]
     behind = _BEHIND.match(sql, start + len(piece))
     after = behind.group(1) if behind else ""
     if after == ".":
-        return _table_at(sql, found, at + 1)
+        return _table_at(sql, tokens, at + 1)
     called = after == "(" and piece[0] not in _QUOTES
     return "" if called or piece[0].isdigit() or piece.lower() in _NO_TABLE else _name(piece)
 

@@ -93,8 +93,8 @@ def _plain(tree: exp.Select, schema: Schema) -> exp.Select:
         if id(before) in texts and schema.dialect in ("sqlite", "mysql"):
             after.replace(exp.Literal.string(before.name))
             continue
-        found = owner(before, schema)
-        name = "" if found is None else labels.get(found[0], found[1].name.lower())
+        alias_table = owner(before, schema)
+        name = "" if alias_table is None else labels.get(alias_table[0], alias_table[1].name.lower())
         after.replace(exp.column(before.name.lower(), table=name or None))
     for paren in list(select.find_all(exp.Paren)):
         if not isinstance(paren.this, exp.Connector):
@@ -108,12 +108,12 @@ def _using(select: exp.Select, schema: Schema) -> list[exp.Expr] | None:
     equal: list[exp.Expr] = []
     for join in select.args.get("joins") or []:
         at = next(index for index, (node, _) in enumerate(tables) if node is join.this)
-        for name in (one.name.lower() for one in join.args.get("using") or []):
+        for name in (identifier.name.lower() for identifier in join.args.get("using") or []):
             holders = [table.name.lower() for _, table in tables[:at] if table is not None and has_column(table, name)]
-            own = _name(join.this, schema)
-            if len(holders) != 1 or own in holders:
+            joined = _name(join.this, schema)
+            if len(holders) != 1 or joined in holders:
                 return None
-            equal.append(exp.EQ(this=exp.column(name, table=holders[0]), expression=exp.column(name, table=own)))
+            equal.append(exp.EQ(this=exp.column(name, table=holders[0]), expression=exp.column(name, table=joined)))
     return equal
 
 
@@ -178,10 +178,10 @@ def unequal(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
         ours, theirs = _values(left.args.get(key)), _values(right.args.get(key))
         if len(ours) != len(theirs):
             return [(left, right)]
-        for one, other in zip(ours, theirs, strict=True):
-            if isinstance(one, exp.Expr) and isinstance(other, exp.Expr):
-                parts += unequal(one, other)
-            elif one != other:
+        for value, counterpart in zip(ours, theirs, strict=True):
+            if isinstance(value, exp.Expr) and isinstance(counterpart, exp.Expr):
+                parts += unequal(value, counterpart)
+            elif value != counterpart:
                 return [(left, right)]
     return parts
 

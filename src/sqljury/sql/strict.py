@@ -74,10 +74,10 @@ def _without_uneven_sides(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, lis
         key = _key_of_left(left, right, schema)
         if key is None:
             continue
-        other = right.selects[0].unalias()
+        right_output = right.selects[0].unalias()
         inner = right.copy()
-        if isinstance(other, exp.Column) and not right.args.get("limit"):
-            inner.where(exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())), copy=False)
+        if isinstance(right_output, exp.Column) and not right.args.get("limit"):
+            inner.where(exp.Not(this=exp.Is(this=right_output.copy(), expression=exp.Null())), copy=False)
         within = exp.In(this=key, query=exp.Subquery(this=inner))
         condition = exp.Not(this=within) if isinstance(node, exp.Except) else within
         select = left.copy().where(condition, copy=False).distinct(copy=False)
@@ -104,7 +104,9 @@ def _key_of_left(left: exp.Select, right: exp.Select, schema: Schema) -> exp.Col
             return output.copy()
     for node in from_items(left):
         table = find_table(schema, node) if isinstance(node, exp.Table) else None
-        column = next((each.name for each in table.columns if each.name.lower() == name.lower()), "") if table else ""
+        column = (
+            next((known.name for known in table.columns if known.name.lower() == name.lower()), "") if table else ""
+        )
         if column:
             alias = node.args["alias"].this if node.alias else node.this
             return exp.Column(this=identifier(column, schema.dialect), table=alias.copy())

@@ -42,12 +42,12 @@ def restyled(sql: str, schema: Schema) -> str | None:
         for column in quoted_texts(tree, column_names(schema)):
             column.replace(exp.Literal.string(column.name))
         sources = read_sources(tree, schema)
-        follows_outer = any(_refers_out(each) for each in sources)
-        for each in sources:
-            _spell(each)
-        for each in sources:
-            if not follows_outer and (select := _plain_select(each)) is not None:
-                _alias(each, select)
+        follows_outer = any(_refers_out(source) for source in sources)
+        for source in sources:
+            _spell(source)
+        for source in sources:
+            if not follows_outer and (select := _plain_select(source)) is not None:
+                _alias(source, select)
         for name in tree.find_all(exp.Identifier):
             name.set("quoted", name.quoted and quote_name(name.name, schema.dialect) != name.name)
         for node in list(tree.find_all(exp.Not)):

@@ -172,13 +172,13 @@ def _add_of_short(
     ``tensors`` are the output's gradient, queries, keys, values and outputs, each (1, heads, rows, width).
     """
     longest = max(node.end - node.start for node in nodes)
-    place = torch.arange(longest)
+    positions = torch.arange(longest)
     starts, lengths = (
         torch.tensor(column)[:, None] for column in zip(*((n.start, n.end - n.start) for n in nodes), strict=True)
     )
-    there = place < lengths  # (nodes, longest): padding repeats the last row and is masked
-    rows = starts + torch.minimum(place, lengths - 1)
-    hidden = ~(there[:, :, None] & there[:, None, :] & (place[:, None] >= place))
+    inside = positions < lengths  # (nodes, longest): padding repeats the last row and is masked
+    rows = starts + torch.minimum(positions, lengths - 1)
+    hidden = ~(inside[:, :, None] & inside[:, None, :] & (positions[:, None] >= positions))
     heads = logsumexp.shape[1]
     gradient, query, key, value, output = (tensor[0][:, rows].flatten(0, 1) for tensor in tensors)
     weights = torch.bmm(query.float(), key.float().transpose(1, 2)).mul_(scale)  # large scores need all digits
@@ -190,5 +190,5 @@ def _add_of_short(
     scores = d_scores.to(query.dtype)
     parts = torch.bmm(scores, key), torch.bmm(scores.transpose(1, 2), query), d_value
     for total, part in zip(totals, parts, strict=True):
-        added = part.view(heads, *rows.shape, -1)[:, there].float()
-        total[0].index_add_(1, rows[there], added)
+        added = part.view(heads, *rows.shape, -1)[:, inside].float()
+        total[0].index_add_(1, rows[inside], added)

@@ -90,11 +90,11 @@ def measure(
 
     Raises what ``replay_all`` raises. Figures mean something on databases that it was not fitted on.
     """
-    found: dict[str, list[tuple[float, bool]]] = {}
+    by_kind: dict[str, list[tuple[float, bool]]] = {}
     for question in replay_all(runs, data, (), processes):
         for answer in answers_of(question):
-            found.setdefault(answer.kind, []).append((calibration.probability(answer.figures), answer.right))
-    return found
+            by_kind.setdefault(answer.kind, []).append((calibration.probability(answer.figures), answer.right))
+    return by_kind
 
 
 def answers_of(question: Replayed) -> Iterator[Given]:

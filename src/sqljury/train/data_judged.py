@@ -126,8 +126,8 @@ def _hinted_queries(source: Replayed, part: SchemaPart, seed: int, model: Langua
 
 def _is_copy(sql: str, gold: str) -> bool:
     """Whether two queries differ at most in case, blanks, quotes and a final semicolon."""
-    bare, other = ("".join(text.casefold().replace('"', "'").split()).rstrip(";") for text in (sql, gold))
-    return bare == other
+    bare, bare_gold = ("".join(text.casefold().replace('"', "'").split()).rstrip(";") for text in (sql, gold))
+    return bare == bare_gold
 
 
 def pairwise_examples(

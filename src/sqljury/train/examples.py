@@ -80,10 +80,10 @@ def read(file: Path) -> list[TrainingExample]:
 
 def check_kind(examples: Sequence[TrainingExample], part: str, file: Path) -> None:
     """Raise ``DatasetError`` for a set whose ``meta`` says that it was made for another part."""
-    other = next((kind for example in examples if (kind := example.meta.get("kind")) not in (None, part)), None)
-    if other is not None:
+    set_kind = next((kind for example in examples if (kind := example.meta.get("kind")) not in (None, part)), None)
+    if set_kind is not None:
         raise DatasetError(
-            f"{file}: this set is for {other!r}, not {part!r}; make one with `sqljury train data {part}`"
+            f"{file}: this set is for {set_kind!r}, not {part!r}; make one with `sqljury train data {part}`"
         )
 
 

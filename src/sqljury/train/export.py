@@ -129,13 +129,13 @@ def lowered(adapter: Mapping[str, Matrix], rank: int) -> tuple[dict[str, Matrix]
     for key, a in adapter.items():
         if ".lora_A." not in key:
             continue
-        other = key.replace(".lora_A.", ".lora_B.")
-        outer, left = np.linalg.qr(adapter[other].astype(np.float64))
+        b_key = key.replace(".lora_A.", ".lora_B.")
+        outer, left = np.linalg.qr(adapter[b_key].astype(np.float64))
         inner, right = np.linalg.qr(a.astype(np.float64).T)
         u, values, v = np.linalg.svd(left @ right.T)
         root = np.sqrt(values[:rank])
         matrices[key] = (root[:, None] * (v[:rank] @ inner.T)).astype(np.float32)
-        matrices[other] = (outer @ (u[:, :rank] * root)).astype(np.float32)
+        matrices[b_key] = (outer @ (u[:, :rank] * root)).astype(np.float32)
         kept += float((values[:rank] ** 2).sum())
         whole += float((values**2).sum())
     return matrices, kept / whole if whole else 1.0

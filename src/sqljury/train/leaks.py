@@ -105,13 +105,13 @@ def held_out_questions(
     if by == "database":
         refuse({question.db_id for question in asked}, evaluation)
         return frozenset()
-    found = set()
+    held_out = set()
     for name in {question.db_id.casefold() for question in asked}:
         ours = {(question.db_id, question.text): question for question in asked if question.db_id.casefold() == name}
         theirs = [example for example in evaluation if example.db_id.casefold() == name]
         texts = [question._replace(id=question.text) for question in ours.values()]
-        found |= {(question.db_id, question.id) for question in near_duplicates(texts, theirs)}
-    return frozenset(found)
+        held_out |= {(question.db_id, question.id) for question in near_duplicates(texts, theirs)}
+    return frozenset(held_out)
 
 
 def near_duplicates(

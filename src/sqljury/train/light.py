@@ -79,7 +79,7 @@ class RatedQuestion:
     def pairs(self) -> list[tuple[int, int]]:
         """Each correct group with each wrong one."""
         wrong = [number for number in range(len(self.groups)) if number not in self.correct]
-        return [(number, other) for number in sorted(self.correct) for other in wrong]
+        return [(number, wrong_number) for number in sorted(self.correct) for wrong_number in wrong]
 
 
 def train_from_runs(
@@ -404,9 +404,11 @@ def _reliability(differences: Floats) -> dict[str, Any]:
     for low, high in pairwise(BINS):
         inside = (confidence >= low) & ((confidence < high) | (high == BINS[-1]))
         if count := int(inside.sum()):
-            said, was = float(confidence[inside].mean()), float((differences[inside] > 0).mean())
-            bins.append({"from": low, "to": high, "pairs": count, "said": round(said, 3), "was": round(was, 3)})
-            error += count * abs(said - was) / len(differences)
+            predicted, observed = float(confidence[inside].mean()), float((differences[inside] > 0).mean())
+            bins.append(
+                {"from": low, "to": high, "pairs": count, "said": round(predicted, 3), "was": round(observed, 3)}
+            )
+            error += count * abs(predicted - observed) / len(differences)
     return {"reliability": bins, "ece": round(error, 4)}
 
 

@@ -130,6 +130,6 @@ def folds(databases: Sequence[str], count: int, seed: int) -> list[tuple[list[in
     random.Random(seed).shuffle(names)  # noqa: S311
     dealt: list[list[str]] = [[] for _ in range(min(count, len(names)))]
     for name in sorted(names, key=lambda name: -sizes[name]):
-        min(dealt, key=lambda fold: sum(sizes[other] for other in fold)).append(name)
+        min(dealt, key=lambda fold: sum(sizes[member] for member in fold)).append(name)
     held_out = [{index for index, name in enumerate(databases) if name in set(fold)} for fold in dealt]
     return [([index for index in range(len(databases)) if index not in out], sorted(out)) for out in held_out]

@@ -221,7 +221,7 @@ class Loop:
     def _log_steps(self, *, always_noted: bool) -> None:
         """Log the means of the steps since the last entry."""
         state = self.progress
-        means = {key: sum(one[key] for one in self._recent) / len(self._recent) for key in self._recent[0]}
+        means = {key: sum(step[key] for step in self._recent) / len(self._recent) for key in self._recent[0]}
         self._recent.clear()
         figures = {
             **means,
@@ -237,8 +237,8 @@ class Loop:
 
     def _seconds_left(self) -> float:
         state, limit = self.progress, 60 * self._settings.minutes
-        left = (len(self.steps) - state.step) * state.seconds / max(1, state.step)
-        return min(left, max(0.0, limit - state.seconds)) if limit else left
+        remaining = (len(self.steps) - state.step) * state.seconds / max(1, state.step)
+        return min(remaining, max(0.0, limit - state.seconds)) if limit else remaining
 
     def _shown(self, figures: dict[str, Any], more: str = "") -> None:
         """Log figures and report them."""

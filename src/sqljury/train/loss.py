@@ -49,7 +49,7 @@ def head_loss(
     """
     vocabulary, size = head.weight.shape[0], hidden.element_size()
     chunks = _slices(len(hidden), CHUNK_BYTES // (size * vocabulary))
-    found, gradients = [], []
+    per_row, gradients = [], []
     with torch.no_grad():
         for chunk in chunks:
             logits = functional.linear(hidden[chunk], head.weight, head.bias)
@@ -59,11 +59,11 @@ def head_loss(
             few = (ON_GPU if logits.is_cuda else 1) * SLICE_BYTES // (4 * vocabulary)
             for rows in _slices(len(logits), few):
                 labels = targets.labels[chunk][rows, None]
-                found.append(_to_slopes(logits[rows], labels, base[rows] if base is not None else None, pull))
+                per_row.append(_to_slopes(logits[rows], labels, base[rows] if base is not None else None, pull))
             if gradient:
                 # The weights go to the products, which are a hundred times smaller than the logits.
                 gradients.append(((logits @ head.weight) * targets.weights[chunk, None]).to(hidden.dtype))
-    logprobs, divergences, right = (torch.cat(column) for column in zip(*found, strict=True))
+    logprobs, divergences, right = (torch.cat(column) for column in zip(*per_row, strict=True))
     return HeadLoss(
         -float((logprobs * targets.weights).sum()),
         float((divergences * targets.weights).sum()),
@@ -86,8 +86,8 @@ def _to_slopes(
     """
     logprobs = logits.float().log_softmax(-1)
     right = logprobs.argmax(-1) == labels[:, 0]
-    found = logprobs.gather(-1, labels)[:, 0]
-    divergence = torch.zeros_like(found)
+    label_logprobs = logprobs.gather(-1, labels)[:, 0]
+    divergence = torch.zeros_like(label_logprobs)
     # Of cross-entropy the slope is softmax minus the label; of the divergence, softmax minus the base's.
     if base is None:
         slope = logprobs.exp_()
@@ -97,4 +97,4 @@ def _to_slopes(
         slope = logprobs.exp_().mul_(1 + pull).sub_(of_base.exp_(), alpha=pull)
     slope.scatter_add_(-1, labels, -torch.ones_like(labels, dtype=slope.dtype))
     logits.copy_(slope)
-    return found, divergence, right
+    return label_logprobs, divergence, right

@@ -134,10 +134,10 @@ def budget(device: torch.device, given: float = 0.0) -> float:
     if device.type == "cuda":
         return float(SHARE * torch.cuda.get_device_properties(device).total_memory)
     try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not every system tells
         return DEFAULT
-    return min(DEFAULT, SHARE * min(there, _group_limit()))
+    return min(DEFAULT, SHARE * min(installed, _group_limit()))
 
 
 def _group_limit(mounted: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> float:

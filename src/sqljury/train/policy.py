@@ -140,13 +140,13 @@ def _files(known: Iterable[TrainingExample], folders: Sequence[Path], data: Path
             raise DatasetError(f"{data}: an example names no database (db_id); make the set with `sqljury train data`")
         if name in files:
             continue
-        found = {file.resolve() for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()}
-        if not found:
+        copies = {file.resolve() for folder in folders if (file := folder / name / f"{name}.sqlite").is_file()}
+        if not copies:
             raise DatasetError(f"{data}: the database {name!r} is in none of the folders of --db-dir")
-        if len(found) > 1:
+        if len(copies) > 1:
             raise DatasetError(
                 f"{data}: the database {name!r} is in two folders of --db-dir; rename one, or leave it out"
             )
-        [file] = found
+        [file] = copies
         files[name] = str(file)
     return files

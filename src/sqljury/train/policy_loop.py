@@ -133,7 +133,7 @@ class PolicyLoop(Loop):
             for question, queries, graded in zip(questions, texts, rewards, strict=True)
         ]
         self._store(entries)
-        return [Group(*one) for one in zip(prompts, written, rewards, strict=True)]
+        return [Group(*item) for item in zip(prompts, written, rewards, strict=True)]
 
     def _text(self, tokens: Sequence[int]) -> str:
         """The query of an answer, as a generator reads it; empty where there is none."""

@@ -87,9 +87,9 @@ def evaluation_of_runs(runs: Sequence[Path], data: Path | None, eval_data: Path 
     """
     if eval_data is not None:
         return leaks.evaluation_questions(eval_data)
-    places = [(data or run_folder.data_of(run), run_folder.described(run)["dataset"].get("name")) for run in runs]
-    places = list(dict.fromkeys((folder.resolve(), kind) for folder, kind in places))
-    return [example for folder, kind in places for example in leaks.evaluation_questions(None, folder, kind)]
+    datasets = [(data or run_folder.data_of(run), run_folder.described(run)["dataset"].get("name")) for run in runs]
+    datasets = list(dict.fromkeys((folder.resolve(), kind) for folder, kind in datasets))
+    return [example for folder, kind in datasets for example in leaks.evaluation_questions(None, folder, kind)]
 
 
 def replay_all(

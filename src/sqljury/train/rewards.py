@@ -85,12 +85,12 @@ class RewardProcesses:
         All 0 for questions whose gold query fails or returns nothing, since equality would say little, and for those
         whose queries end the process that runs them.
         """
-        futures = [self._submitted(*one) for one in written]
+        futures = [self._submitted(*pair) for pair in written]
         known = [self._result(future) for future in futures]
         # A process that ends takes what is run beside it along: each of these is run again, alone.
         return [
-            rewards or self._result(self._submitted(*one)) or [WRONG] * len(one[1])
-            for rewards, one in zip(known, written, strict=True)
+            rewards or self._result(self._submitted(*pair)) or [WRONG] * len(pair[1])
+            for rewards, pair in zip(known, written, strict=True)
         ]
 
     def close(self) -> None:

@@ -31,8 +31,8 @@ def sample(
     with torch.no_grad():
         for chunk in _chunks(model, prompts, options, free):
             written = _Chunk(model, [prompts[index] for index in chunk], options, end, generator).written()
-            for place, index in enumerate(chunk):
-                answers[index] = written[place * options.samples : (place + 1) * options.samples]
+            for position, index in enumerate(chunk):
+                answers[index] = written[position * options.samples : (position + 1) * options.samples]
     model.model.train()
     return [answers[index] for index in range(len(prompts))]
 
@@ -75,9 +75,9 @@ class _Chunk:
         """The answers of all sequences, those to one prompt side by side."""
         tokens = self._drawn(self._read_prompts())
         columns: list[tuple[torch.Tensor, torch.Tensor]] = []  # (sequences that went on, their tokens) of each step
-        left = torch.arange(len(tokens), device=self._device)
+        active = torch.arange(len(tokens), device=self._device)
         for step in range(self._options.tokens):
-            columns.append((left, tokens))
+            columns.append((active, tokens))
             going = tokens != self._end
             count = int(going.sum())
             if step + 1 == self._options.tokens or not count:
@@ -85,15 +85,15 @@ class _Chunk:
             if count <= FEWER * len(going):
                 kept = going.nonzero()[:, 0]
                 self._cache.keep(kept)
-                left, tokens = left[kept], tokens[kept]
+                active, tokens = active[kept], tokens[kept]
                 going = going[kept]
             tokens = torch.where(going, self._drawn(self._next(tokens)), self._end)
         return self._answers(columns)
 
     def _answers(self, columns: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[Answer]:
         answers: list[Answer] = [[] for _ in range(len(self._prompts) * self._options.samples)]
-        for left, tokens in columns:
-            for sequence, token in zip(left.tolist(), tokens.tolist(), strict=True):
+        for active, tokens in columns:
+            for sequence, token in zip(active.tolist(), tokens.tolist(), strict=True):
                 answer = answers[sequence]
                 if not answer or answer[-1] != self._end:
                     answer.append(token)

@@ -35,17 +35,17 @@ class StoredScores:
 
     def chosen(self, run: Path, questions: Sequence[Asked]) -> dict[str, Chosen]:
         """By question of a run the choice with its scores; raises ``InputError`` for a question with two of them."""
-        known, found = choices.stored(run, questions), dict[str, tuple[str, Chosen]]()
+        known, scored = choices.stored(run, questions), dict[str, tuple[str, Chosen]]()
         for name in self.models[run]:
             for question, choice in known.get(name, {}).items():
-                if question in found:
+                if question in scored:
                     raise InputError(
-                        f"{run}: {question!r} has scores in the choices {found[question][0]!r} and {name!r}; name one "
+                        f"{run}: {question!r} has scores in the choices {scored[question][0]!r} and {name!r}; name one "
                         "of them, or have each judge choose on databases of its own (`sqljury bench select "
                         "--databases`)"
                     )
-                found[question] = name, choice
-        return {question: choice for question, (_, choice) in found.items()}
+                scored[question] = name, choice
+        return {question: choice for question, (_, choice) in scored.items()}
 
 
 def stored_scores(runs: Sequence[Path], names: Sequence[str]) -> StoredScores | None:
@@ -58,12 +58,12 @@ def stored_scores(runs: Sequence[Path], names: Sequence[str]) -> StoredScores | 
         return None
     makers = {run: choices.makers(run) for run in runs}
     for name in names:
-        if not any(fnmatchcase(there, name) for known in makers.values() for there in known):
+        if not any(fnmatchcase(stored, name) for known in makers.values() for stored in known):
             raise InputError(f"{_runs(runs)} no choices {name!r}; {_advice(runs[0], makers[runs[0]])}")
     scorers: dict[Scorer, str] = {}
     models: dict[Path, dict[str, tuple[str, ...]]] = {}
     for run, known in makers.items():
-        chosen = {there: known[there] for there in known if any(fnmatchcase(there, name) for name in names)}
+        chosen = {stored: known[stored] for stored in known if any(fnmatchcase(stored, name) for name in names)}
         if not chosen:
             raise InputError(f"{run} has no choices {' or '.join(map(repr, names))}; {_advice(run, known)}")
         models[run] = {name: tuple(sorted({maker.model for maker in made_by})) for name, made_by in chosen.items()}
@@ -71,8 +71,10 @@ def stored_scores(runs: Sequence[Path], names: Sequence[str]) -> StoredScores | 
             for maker in made_by:
                 scorers.setdefault(_scorer(maker, f"{run}: the choices {name!r}"), f"{name!r} of {run}")
     if len(scorers) > 1:
-        [(one, where), (other, elsewhere), *_] = scorers.items()
-        raise InputError(f"the choices {where} are {_said(one)}, {elsewhere} {_said(other)}; name choices of one kind")
+        [(first, where), (second, elsewhere), *_] = scorers.items()
+        raise InputError(
+            f"the choices {where} are {_said(first)}, {elsewhere} {_said(second)}; name choices of one kind"
+        )
     if not scorers:
         raise InputError(f"the choices {', '.join(names)} are empty; run the same `sqljury bench select` again")
     [scorer] = scorers
@@ -97,12 +99,12 @@ def scores_of(candidates: Sequence[Candidate], chosen: Chosen | None, question: 
     return {sql: scores[number] for sql, number in numbers.items() if number is not None and number in scores}
 
 
-def _scorer(maker: Maker, place: str) -> Scorer:
+def _scorer(maker: Maker, label: str) -> Scorer:
     if maker.selector not in SCORERS:
-        raise InputError(f"{place} were made by {maker.selector}, which has no scores to learn from; {_known()}")
+        raise InputError(f"{label} were made by {maker.selector}, which has no scores to learn from; {_known()}")
     if maker.among != ALL:
         raise InputError(
-            f"{place} are among some of the candidates; make them without --part and --first, by `sqljury bench select`"
+            f"{label} are among some of the candidates; make them without --part and --first, by `sqljury bench select`"
         )
     return Scorer(maker.selector, maker.groups, maker.schema)
 
@@ -112,8 +114,8 @@ def _runs(runs: Sequence[Path]) -> str:
 
 
 def _advice(run: Path, known: Mapping[str, Any]) -> str:
-    there = f"{run} has {', '.join(sorted(known))}" if known else f"{run} has none"
-    return f"{there}; make them with `sqljury bench select {run} --selector tournament`"
+    available = f"{run} has {', '.join(sorted(known))}" if known else f"{run} has none"
+    return f"{available}; make them with `sqljury bench select {run} --selector tournament`"
 
 
 def _known() -> str:

@@ -141,7 +141,7 @@ def fit(questions: Sequence[GoldQuestion]) -> Sketch:
     rows[:, -1] = 1
     for row, asked_phrases in zip(rows, phrases_of, strict=True):
         row[[columns[phrase] for phrase in asked_phrases if phrase in columns]] = 1
-    targets = np.array([[name in found for name in names] for found in elements_of], dtype=np.float32)
+    targets = np.array([[name in present for name in names] for present in elements_of], dtype=np.float32)
     weights = _logistic(rows, targets)
     return Sketch(
         {name: round(float(weight), DIGITS) for name, weight in zip(names, weights[-1], strict=True)},
@@ -169,7 +169,7 @@ def cross_fit(questions: Sequence[GoldQuestion], seed: int) -> dict[str, Sketch]
 
 def _common(features: Sequence[frozenset[str]], databases: Sequence[str]) -> dict[str, int]:
     """The features that occur on at least ``MIN_DATABASES`` databases, numbered."""
-    seen = {(feature, database) for found, database in zip(features, databases, strict=True) for feature in found}
+    seen = {(feature, database) for present, database in zip(features, databases, strict=True) for feature in present}
     counts = Counter(feature for feature, _ in seen)
     common = sorted(feature for feature, count in counts.items() if count >= MIN_DATABASES)
     return {feature: index for index, feature in enumerate(common)}

@@ -97,7 +97,7 @@ class Forest:
 def depth_first(examples: Sequence[Encoded], seed: int) -> Order:
     """The order of a depth-first walk through the tree of all examples, the children of each node shuffled."""
     ordered = sorted(range(len(examples)), key=lambda index: examples[index].ids)
-    common = [0, *(_common(examples[index].ids, examples[other].ids) for index, other in pairwise(ordered))]
+    common = [0, *(_common(examples[index].ids, examples[following].ids) for index, following in pairwise(ordered))]
     draw = random.Random(seed)  # noqa: S311  # an order, not a secret
     order = Order([], [])
     # Examples from ``start`` to ``end`` of the sorted ones, the depth of their parent's end, tokens shared with the
@@ -226,9 +226,9 @@ def rows(trees: Iterable[TreeSequence]) -> int:
     return sum(map(len, trees))
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
     """The number of tokens that both begin with."""
     return next(
-        (index for index, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
-        min(len(one), len(other)),
+        (index for index, (left, right) in enumerate(zip(first, second, strict=False)) if left != right),
+        min(len(first), len(second)),
     )

@@ -65,7 +65,7 @@ class TreeModel:
 
     def _hidden(self, tree: TreeSequence) -> torch.Tensor:
         """(predictions, width): hidden states of the rows that predict, divided by the temperature as logits are."""
-        ids, positions = (torch.tensor([one], device=self.device) for one in (tree.ids, tree.positions))
+        ids, positions = (torch.tensor([row], device=self.device) for row in (tree.ids, tree.positions))
         visible = None if self.device.type == "cpu" else attention.mask(tree, self.device)
         decoder = self.model.get_decoder()
         output = decoder(input_ids=ids, position_ids=positions, use_cache=False, tree=tree, visible=visible)

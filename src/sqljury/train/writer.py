@@ -146,11 +146,11 @@ class _Work:
 
     def answered(self, step: str, file: Path, adapter: str) -> Path:
         """The folder of a run of the recipe on the questions in ``file``, by the model with ``adapter``."""
-        folder, found = self._begun(step), benchmarks.load(file, "jsonl", databases=self.plan.databases)
+        folder, benchmark = self._begun(step), benchmarks.load(file, "jsonl", databases=self.plan.databases)
         with self._pipeline(adapter) as pipeline:
-            dataset = found.settings | {"limit": None, "count": len(found.examples)}
+            dataset = benchmark.settings | {"limit": None, "count": len(benchmark.examples)}
             settled = bench.settings(pipeline, dataset, self.plan.settings.seed)
-            self.answer(found.examples, pipeline, folder, settled)
+            self.answer(benchmark.examples, pipeline, folder, settled)
         return folder
 
     @contextmanager
@@ -173,9 +173,9 @@ class _Work:
             return file
         replayed = replay_all([run], None, (), self.plan.processes)
         made = GeneratorSet(self.recipe.schema, seed, shown=shown_by(self.recipe))
-        found = generator_examples(replayed, made, self.plan.processes)
+        set_examples = generator_examples(replayed, made, self.plan.processes)
         sources = {"run": str(run), "recipe": self.plan.recipe, "model": run_folder.described(run)["model"]}
-        report = write(found, file, "generator", seed, questions.load(held_out), sources)
+        report = write(set_examples, file, "generator", seed, questions.load(held_out), sources)
         left_out = ", ".join(report.left_out()) or "none"
         answers = ", ".join(f"{count} {source}" for source, count in sorted(report.answers.items()))
         self.note(f"{report.items} examples ({answers}) of {report.questions} questions; left out: {left_out}")
@@ -210,7 +210,7 @@ def runnable(asked: Sequence[Example], note: Note) -> list[Example]:
 
     Raises ``InputError`` where there is none: hours of work would end with an empty set.
     """
-    found, failed = [], []
+    succeeded, failed = [], []
     for database, group in groupby(
         sorted(asked, key=lambda example: str(example.database)), key=lambda example: example.database
     ):
@@ -218,14 +218,14 @@ def runnable(asked: Sequence[Example], note: Note) -> list[Example]:
             for example in group:
                 try:
                     run_gold(db, example.gold_sql)
-                    found.append(example.id)
+                    succeeded.append(example.id)
                 except DatasetError as error:
                     failed.append(f"{example.id}: {error}")
     if failed:
         note(f"{len(failed)} of {len(asked)} questions are left out, since their gold queries fail; {failed[0]}")
-    if not found:
+    if not succeeded:
         raise InputError(f"no gold query can be run on its database ({failed[0]}); correct the file of questions")
-    known = set(found)
+    known = set(succeeded)
     return [example for example in asked if example.id in known]
 
 

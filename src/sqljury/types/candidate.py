@@ -85,12 +85,14 @@ def with_opinion(given: Sequence[Candidate], own: Sequence[Candidate], *, chosen
     """
     if not own:
         return tuple(given)
-    systems = {one.part for one in given}
-    least = min((total_weight(one for one in given if one.part == system) for system in systems), default=1.0)
+    systems = {candidate.part for candidate in given}
+    least = min(
+        (total_weight(candidate for candidate in given if candidate.part == system) for system in systems), default=1.0
+    )
     share = least / len(own)
     scale = max(1.0, share)
-    weighed = (replace(one, weight=one.weight / scale) for one in given)
-    voting = (replace(one, weight=share / scale, logprob=None, opinion=not chosen) for one in own)
+    weighed = (replace(candidate, weight=candidate.weight / scale) for candidate in given)
+    voting = (replace(candidate, weight=share / scale, logprob=None, opinion=not chosen) for candidate in own)
     return (*weighed, *voting)
 
 
@@ -99,13 +101,13 @@ def of_systems(queries: Sequence[str | Candidate]) -> tuple[tuple[Candidate, ...
 
     A candidate's system is its ``generator``, a text has one of its own. Log-probabilities are kept where all have one.
     """
-    likely = all(isinstance(one, Candidate) and one.logprob is not None for one in queries)
+    likely = all(isinstance(query, Candidate) and query.logprob is not None for query in queries)
     systems: list[str] = []
     numbers: dict[str, int] = {}
     candidates = []
-    for one in queries:
-        candidate = Candidate(one, "given") if isinstance(one, str) else one
-        part = len(systems) if isinstance(one, str) else numbers.setdefault(candidate.generator, len(systems))
+    for query in queries:
+        candidate = Candidate(query, "given") if isinstance(query, str) else query
+        part = len(systems) if isinstance(query, str) else numbers.setdefault(candidate.generator, len(systems))
         if part == len(systems):
             systems.append(candidate.generator)
         candidates.append(replace(candidate, logprob=candidate.logprob if likely else None, part=part, weight=1.0))

@@ -52,7 +52,7 @@ def chart(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, An
     drawn = _number(channels, rows) or _drawn(channels, rows)
     if drawn is None:
         return None
-    parse = {one["field"]: f"utc:'{one.pop('parse')}'" for one in channels if "parse" in one}
+    parse = {channel["field"]: f"utc:'{channel.pop('parse')}'" for channel in channels if "parse" in channel}
     values = [{f"c{index}": _cell(cell) for index, cell in enumerate(row)} for row in rows]
     return {
         "$schema": SCHEMA,
@@ -73,13 +73,15 @@ def _number(channels: Sequence[dict[str, Any]], rows: Sequence[Sequence[Any]]) -
 def _drawn(channels: Sequence[dict[str, Any]], rows: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
     """Mark and encoding of a result with several rows."""
     times, names, numbers = (
-        [one for one in channels if one["type"] == kind] for kind in ("temporal", "nominal", "quantitative")
+        [channel for channel in channels if channel["type"] == kind] for kind in ("temporal", "nominal", "quantitative")
     )
-    numbers = [one for one in numbers if not _ID.search(one["title"])] or (numbers if len(numbers) < 2 else [])
+    numbers = [channel for channel in numbers if not _ID.search(channel["title"])] or (
+        numbers if len(numbers) < 2 else []
+    )
     if len(rows) < 2 or not numbers:
         return None
     if times:
-        series = next((one for one in names if len(_distinct(one, rows)) <= SERIES), None)
+        series = next((channel for channel in names if len(_distinct(channel, rows)) <= SERIES), None)
         for colour in (None, series):
             if _distinguish(rows, *filter(None, (times[0], colour))):
                 mark = {"type": "line", "point": len(rows) <= 100, "tooltip": True}
@@ -87,7 +89,7 @@ def _drawn(channels: Sequence[dict[str, Any]], rows: Sequence[Sequence[Any]]) ->
                 return _spec(mark, encoding)
         return None
     if names:
-        bars = next((one for one in names if _distinguish(rows, one)), None)
+        bars = next((channel for channel in names if _distinguish(rows, channel)), None)
         if bars is None or len(rows) > CATEGORIES:
             return None
         counted = all(str(cell).isdigit() for cell in _values(bars, rows))  # such as months, which have an order
@@ -137,7 +139,7 @@ def _is_exact(number: Any) -> bool:
 
 def _distinguish(rows: Sequence[Sequence[Any]], *channels: dict[str, Any]) -> bool:
     """Whether no two rows have the same values on these channels."""
-    return len(set(zip(*(list(_values(one, rows)) for one in channels), strict=True))) == len(rows)
+    return len(set(zip(*(list(_values(channel, rows)) for channel in channels), strict=True))) == len(rows)
 
 
 def _distinct(channel: dict[str, Any], rows: Sequence[Sequence[Any]]) -> set[Any]:

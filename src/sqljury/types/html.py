@@ -46,9 +46,9 @@ def answer_html(answer: Answer) -> str:
 def _groups_html(answer: Answer) -> str:
     """The different results of the candidates, each with its votes and first query, collapsed; the answer's first."""
     groups: dict[int, list[Candidate]] = {}
-    for one in answer.candidates:
-        if one.group is not None:
-            groups.setdefault(one.group, []).append(one)
+    for candidate in answer.candidates:
+        if candidate.group is not None:
+            groups.setdefault(candidate.group, []).append(candidate)
     if len(groups) < 2:
         return ""
     chosen = None if answer.choice is None or answer.choice.index is None else answer.choice.index

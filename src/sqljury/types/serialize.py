@@ -93,7 +93,9 @@ def _concatenated(text: str) -> str:
     """A quoted text as an expression without tabs and line ends."""
     quote = text[0]
     inner = text[1:].removesuffix(quote).replace(quote * 2, quote)
-    parts = [f"char({ord(one)})" if _BREAKS.match(one) else _literal(one) for one in _BREAKS.split(inner) if one]
+    parts = [
+        f"char({ord(piece)})" if _BREAKS.match(piece) else _literal(piece) for piece in _BREAKS.split(inner) if piece
+    ]
     return f"({' || '.join(parts)})"
 
 

@@ -89,9 +89,11 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
 
     The query may get into a prompt, where a value with special tokens would bypass the escaping of cells.
     """
-    found = [match for match in index.search(text, _SEARCHED) if (match.table, match.column) == (table.name, column)]
-    matches = [match for match in found if match.score >= LEAST and match.how in _SURE]
-    matches = matches or [match for match in found if _begins(match.value, text) or _same_words(match.value, text)]
+    in_column = [
+        match for match in index.search(text, _SEARCHED) if (match.table, match.column) == (table.name, column)
+    ]
+    matches = [match for match in in_column if match.score >= LEAST and match.how in _SURE]
+    matches = matches or [match for match in in_column if _begins(match.value, text) or _same_words(match.value, text)]
     if not matches or (len(matches) > 1 and matches[1].score == matches[0].score):
         return None
     value = matches[0].value

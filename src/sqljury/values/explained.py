@@ -68,7 +68,7 @@ class Explained:
 
     def columns_of(self, table: str, column: str, text: str) -> list[tuple[str, str, Code]]:
         """Table, column and code, where a value of a code table's texts means something; empty for other values."""
-        if not any((each.table, each.text) == (table, column) for each in self.tables):
+        if not any((codes.table, codes.text) == (table, column) for codes in self.tables):
             return []
         return [
             (*where, code)
@@ -83,7 +83,7 @@ def explained(db: Database, schema: Schema) -> Explained:
 
     Masked and hidden columns are seen as access rules have them: their codes explain nothing, and are not explained.
     """
-    tables = [found for table in schema.tables if (found := _read(db, table)) is not None]
+    tables = [codes for table in schema.tables if (codes := _read(db, table)) is not None]
     if not tables:
         return Explained()
     named = {table.table for table in tables}
@@ -103,8 +103,8 @@ def _read(db: Database, table: Table) -> CodeTable | None:
     if len(table.row_key) == 1 and not _CALLED & set(words(table.name)):
         return None
     read = sample_rows(db, table, MOST_ROWS + 1)
-    own = table.row_key if len(table.row_key) == 1 else ()
-    return code_table(table.name, read, own) if read.ok and len(read.rows) <= MOST_ROWS else None
+    own_key = table.row_key if len(table.row_key) == 1 else ()
+    return code_table(table.name, read, own_key) if read.ok and len(read.rows) <= MOST_ROWS else None
 
 
 def code_table(name: str, read: Result, own: Collection[str] = ()) -> CodeTable | None:
@@ -126,15 +126,15 @@ def code_table(name: str, read: Result, own: Collection[str] = ()) -> CodeTable 
 
 def _likeliest(name: str, texts: Cells, coded: Cells) -> CodeTable | None:
     """The table with a group and a text, and with the codes of one of the ``coded`` columns; None where none fits."""
-    found: list[tuple[float, CodeTable]] = []
+    scored: list[tuple[float, CodeTable]] = []
     for group, code, text in product(texts, coded, texts):
         if len({group, code, text}) < 3:
             continue
         groups = _groups(texts[group], coded[code], texts[text])
         if groups is not None:
             length = sum(map(len, texts[text])) / len(texts[text])
-            found.append((length - len(groups), CodeTable(name, code, text, groups)))
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+            scored.append((length - len(groups), CodeTable(name, code, text, groups)))
+    return max(scored, key=lambda pair: pair[0])[1] if scored else None
 
 
 def _is_code_text(cell: Any) -> bool:
@@ -164,7 +164,7 @@ def _groups(groups: Sequence[str], codes: Sequence[Code], texts: Sequence[str]) 
 
 def _columns(table: Table, sample: Result, tables: Sequence[CodeTable]) -> Iterator[tuple[str, Mapping[Code, str]]]:
     """The columns of a table that hold codes, each with what they mean."""
-    groups = [named for each in tables for named in each.groups.items()]
+    groups = [named for codes in tables for named in codes.groups.items()]
     of_table: list[tuple[str, Mapping[Code, str]]] = []
     for at, column in enumerate(sample.columns):
         values = {row[at] for row in sample.rows if row[at] is not None}
@@ -190,7 +190,7 @@ def _meant(
     alone = len(holding) == 1 and all(isinstance(value, str) for value in values)
     likeness = [_likeness(group, column, table, alone=alone) for group, _ in holding]
     best = max(likeness, default=_UNLIKE)
-    likeliest = [each for each, like in zip(holding, likeness, strict=True) if like == best]
+    likeliest = [pair for pair, like in zip(holding, likeness, strict=True) if like == best]
     if best == _UNLIKE or len(likeliest) != 1:
         return None
     group, meanings = likeliest[0]
@@ -203,9 +203,9 @@ def _likeness(group: str, column: str, table: Table, *, alone: bool) -> tuple[in
     ``_UNLIKE`` where a word is in no name of the table either. ``alone``: no other group has the column's codes, so
     that one word is enough which says what they are of.
     """
-    wanted, own = words(group), words(column)
-    shared = [word for word in wanted if _has(word, own)]
-    around = {word for name in (table.name, *(each.name for each in table.columns)) for word in words(name)}
+    wanted, column_words = words(group), words(column)
+    shared = [word for word in wanted if _has(word, column_words)]
+    around = {word for name in (table.name, *(sibling.name for sibling in table.columns)) for word in words(name)}
     if shared and all(_has(word, around) for word in wanted):
         return len(shared), len(wanted)
     return (1, 0) if alone and not set(shared) <= _KINDS else _UNLIKE

@@ -250,16 +250,16 @@ def _make(work: _Work, kept: store.Stored | None) -> tuple[dict[str, Any], store
     known = _unchanged(kept, work, now) if kept is not None else {}
     reader = Reader(work.db, work.bounds, work.cancel)
     read: list[ColumnValues] = []
-    left = work.bounds.all_values
+    remaining = work.bounds.all_values
     total = sum(map(len, work.columns.values()))
     for table in work.schema.tables:
         columns = work.columns.get(table.name, ())
         for column in known.get(table.name) or reader.table(table, columns):
             work.check(f"reading {column.table}.{column.column}", len(read), total)
-            if len(column.values) > left:
+            if len(column.values) > remaining:
                 why = f"would be beyond the {work.bounds.all_values:,} values of an index"
                 column = ColumnValues(column.table, column.column, (), why)
-            left -= len(column.values)
+            remaining -= len(column.values)
             read.append(column)
     header = {
         "database": work.db.url,

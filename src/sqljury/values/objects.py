@@ -41,8 +41,8 @@ def search(text: str, index: Index, values: ValueIndex | None = None, limit: int
     return sorted((*tables, *columns, *held), key=_first)
 
 
-def _first(found: Found) -> tuple[float, str, str, str]:
-    return -found.score, found.table, found.column, found.value
+def _first(item: Found) -> tuple[float, str, str, str]:
+    return -item.score, item.table, item.column, item.value
 
 
 def _tables(text: str, index: Index) -> Iterator[Found]:

@@ -80,8 +80,8 @@ def by_words(text: str, keys: Sequence[str], least: float = SAME_WORD) -> F64:
     our_letters = np.array([len(word) for word in ours], dtype=float)
     their_letters = np.array([len(word) for word in flat], dtype=float)
     ours_found = our_letters @ np.maximum.reduceat(alike, begin, axis=1) / our_letters.sum()
-    found = np.add.reduceat(their_letters * alike.max(axis=0), begin)
-    theirs_found = found / np.add.reduceat(their_letters, begin)
+    matched_letters = np.add.reduceat(their_letters * alike.max(axis=0), begin)
+    theirs_found = matched_letters / np.add.reduceat(their_letters, begin)
     more, less = np.maximum(ours_found, theirs_found), np.minimum(ours_found, theirs_found)
     return np.asarray(more * (0.5 + 0.45 * less))
 

@@ -36,9 +36,9 @@ def create(databases: Databases, settings: Settings | None = None, tokens: Token
     settings = settings or Settings()
     settings.check(tokens=tokens is not None)
     databases.check([LOCAL] if tokens is None else tokens.clients)
-    places = [place for served in databases.served.values() for place in served.places]
+    locations = [location for served in databases.served.values() for location in served.places]
     jobs = Jobs(settings.workers, settings.queue, settings.seconds, shared=tokens is not None)
-    server = Server(settings, databases, tokens, jobs, History(settings.history), Metrics(), Problems(places))
+    server = Server(settings, databases, tokens, jobs, History(settings.history), Metrics(), Problems(locations))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -102,10 +102,10 @@ def _handle_errors(app: FastAPI, server: Server) -> None:
 def _invalid(error: RequestValidationError) -> ProblemError:
     """What is wrong with a request; its content is not repeated."""
     faults = [(".".join(map(str, fault["loc"][1:])), str(fault["msg"]), fault["type"]) for fault in error.errors()]
-    if any(kind == "json_invalid" or not place for place, _, kind in faults):
+    if any(kind == "json_invalid" or not field for field, _, kind in faults):
         return ProblemError(400, "bad-json", NOT_JSON)
-    told = "; ".join(f"{place[:80]}: {message}" for place, message, _ in faults[:5])
-    return ProblemError(422, "bad-value", told)
+    detail = "; ".join(f"{field[:80]}: {message}" for field, message, _ in faults[:5])
+    return ProblemError(422, "bad-value", detail)
 
 
 def _describe(app: FastAPI, *, tokens: bool) -> None:

@@ -69,8 +69,8 @@ class Asked:
 
         def work(following: Following) -> Answer:
             session = self.server.databases.session(self.client, self.database)
-            one = session.following(following.progress, following.cancel)
-            return one.ask(self.question, evidence=self.evidence, verify=self.verify, earlier=self.earlier)
+            followed = session.following(following.progress, following.cancel)
+            return followed.ask(self.question, evidence=self.evidence, verify=self.verify, earlier=self.earlier)
 
         return self.server.jobs.start(self.client.name, work, report)
 
@@ -79,7 +79,7 @@ class Asked:
         made = answer_json(answer, self.database, self.server.settings.rows, self.server.problems.clean)
         self.server.metrics.asked("answered", answer.cost.seconds, answer.cost)
         question = answer.question.text
-        readings = [(one.words, one.meaning) for one in answer.readings]
+        readings = [(reading.words, reading.meaning) for reading in answer.readings]
         outcome = {"sql": answer.sql, "confidence": made["confidence"], "rows": made["row_count"]}
         if answer.abstention is not None:
             outcome["abstained"] = answer.abstention.kind
@@ -100,7 +100,7 @@ class Asked:
         cost = None
         if isinstance(error, NoAnswerError):
             clean, cost = self.server.problems.clean, error.cost
-            problem.more = {"candidates": [candidate_json(one, clean) for one in error.candidates]}
+            problem.more = {"candidates": [candidate_json(candidate, clean) for candidate in error.candidates]}
         self.server.metrics.asked(problem.code, seconds, cost)
         self._note(question=self.question, problem=problem.code)
         return problem
@@ -140,45 +140,45 @@ def asked(
 )
 async def ask(request: Request, body: bodies.Ask, server: TheServer, client: TheClient) -> Response:
     """Write several queries, run and compare them, and answer with the best and the evidence for it."""
-    said = (body.database, body.question, body.evidence)
-    one = asked(request, server, client, *said, verify=body.verify, earlier=body.earlier)
+    given = (body.database, body.question, body.evidence)
+    job = asked(request, server, client, *given, verify=body.verify, earlier=body.earlier)
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):
-        return _streamed(one)
+        return _streamed(job)
     began = time.monotonic()
     try:
-        return Json(one.answered(await unless_gone(one.start(), request.receive)))
+        return Json(job.answered(await unless_gone(job.start(), request.receive)))
     except Exception as error:
-        raise one.failed(error, time.monotonic() - began) from None
+        raise job.failed(error, time.monotonic() - began) from None
 
 
-def _streamed(one: Asked) -> EventStream:
+def _streamed(job: Asked) -> EventStream:
     """The answer as events; a full queue is said by the status, before the first of them."""
     news: asyncio.Queue[Progress] = asyncio.Queue()
     began = time.monotonic()
     try:
-        task = one.start(news.put_nowait)
+        task = job.start(news.put_nowait)
     except Exception as error:
-        raise one.failed(error, 0.0) from None
-    return EventStream(_events(one, task, news, began), task)
+        raise job.failed(error, 0.0) from None
+    return EventStream(_events(job, task, news, began), task)
 
 
 async def _events(
-    one: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], began: float
+    job: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], began: float
 ) -> AsyncIterator[str]:
-    yield event("queued", {"id": one.id, "waiting": one.server.jobs.turns.waiting})
+    yield event("queued", {"id": job.id, "waiting": job.server.jobs.turns.waiting})
     async for progress in reports(task, news):
         if progress is None:
             yield ": still working\n\n"
             continue
         for candidate in progress.candidates:
-            yield event("candidate", candidate_json(candidate, one.server.problems.clean))
+            yield event("candidate", candidate_json(candidate, job.server.problems.clean))
         if not progress.candidates:
             stage = {"step": progress.step, "done": progress.done, "total": progress.total}
             yield event("stage", {**stage, "seconds": round(time.monotonic() - began, 2)})
     try:
-        yield event("answer", one.answered(await task))
+        yield event("answer", job.answered(await task))
     except Exception as error:
-        yield event("problem", one.failed(error, time.monotonic() - began).to_dict(one.id))
+        yield event("problem", job.failed(error, time.monotonic() - began).to_dict(job.id))
 
 
 async def reports(task: asyncio.Task[Answer], news: asyncio.Queue[Progress]) -> AsyncIterator[Progress | None]:
@@ -209,15 +209,15 @@ async def check(request: Request, body: bodies.Check, server: TheServer, client:
         session = server.databases.session(client, name).following(following.progress, following.cancel)
         return session.check(body.question, body.sql, evidence=body.evidence).to_dict()
 
-    found = await server.work(client, name, work, request.receive)
-    for result in filter(None, (found["result"], found["correction"])):
+    checked = await server.work(client, name, work, request.receive)
+    for result in filter(None, (checked["result"], checked["correction"])):
         cut = len(result["rows"]) > server.settings.rows
         result["rows"], result["truncated"] = result["rows"][: server.settings.rows], result["truncated"] or cut
         result["error"] = result["error"] and server.problems.clean(result["error"])
-    found["why"] = server.problems.clean(found["why"])
-    noted = {"question": body.question, "sql": body.sql, "verdict": found["verdict"]}
+    checked["why"] = server.problems.clean(checked["why"])
+    noted = {"question": body.question, "sql": body.sql, "verdict": checked["verdict"]}
     server.history.add(client.name, id=request.state.request_id, kind="check", database=name, **noted)
-    return Json({"id": request.state.request_id, "database": name, **found})
+    return Json({"id": request.state.request_id, "database": name, **checked})
 
 
 @router.post(

@@ -53,24 +53,24 @@ async def models(server: TheServer, client: TheClient) -> Response:
 async def completions(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Response:
     """The last message of the user is the question, which may point back to earlier ones; the system's is evidence."""
     try:
-        one = await _asked(request, body, server, client)
+        job = await _asked(request, body, server, client)
         news: asyncio.Queue[Progress] = asyncio.Queue()
-        task = one.start(news.put_nowait)
+        task = job.start(news.put_nowait)
     except UnknownDatabaseError as error:
         return failure(unknown_database(str(error)), request.state.request_id)
     except Exception as error:
         return failure(server.problems.of(error, retry_after=server.jobs.retry_after), request.state.request_id)
     if body.stream:
-        return EventStream(_chunks(one, task, news, body.model), task)
+        return EventStream(_chunks(job, task, news, body.model), task)
     began = time.monotonic()
     try:
         answer = await unless_gone(task, request.receive)
     except Exception as error:
-        return failure(one.failed(error, time.monotonic() - began), one.id)
-    message = {"role": "assistant", "content": in_markdown(answer, one.question)}
+        return failure(job.failed(error, time.monotonic() - began), job.id)
+    message = {"role": "assistant", "content": in_markdown(answer, job.question)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    made = _envelope(one.id, body.model, "chat.completion", choice)
-    return Json({**made, "usage": _usage(answer), "sqljury": one.answered(answer)})
+    made = _envelope(job.id, body.model, "chat.completion", choice)
+    return Json({**made, "usage": _usage(answer), "sqljury": job.answered(answer)})
 
 
 def failure(problem: ProblemError, request_id: str) -> Response:
@@ -80,14 +80,14 @@ def failure(problem: ProblemError, request_id: str) -> Response:
 
 def _failure(problem: ProblemError, request_id: str) -> dict[str, Any]:
     kind = "server_error" if problem.status >= 500 else "invalid_request_error"
-    said = {"message": problem.detail, "type": kind, "param": None, "code": problem.code}
-    return {"error": {**said, "request_id": request_id}}
+    error = {"message": problem.detail, "type": kind, "param": None, "code": problem.code}
+    return {"error": {**error, "request_id": request_id}}
 
 
 async def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Asked:
-    said = [(message.role, _text(message.content)) for message in body.messages]
-    questions = [text for role, text in said if role == "user" and text.strip()]
-    evidence = "\n".join(text for role, text in said if role in ("system", "developer"))
+    messages = [(message.role, _text(message.content)) for message in body.messages]
+    questions = [text for role, text in messages if role == "user" and text.strip()]
+    evidence = "\n".join(text for role, text in messages if role in ("system", "developer"))
     if not questions:
         raise ProblemError(400, "bad-question", "there is no message of the user; add one with the question")
     if len(questions[-1]) > bodies.QUESTION_CHARS or len(evidence) > bodies.EVIDENCE_CHARS:
@@ -129,13 +129,13 @@ def _text(content: str | list[dict[str, Any]] | None) -> str:
 
 
 async def _chunks(
-    one: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], model: str
+    job: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], model: str
 ) -> AsyncIterator[str]:
     began = time.monotonic()
 
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return f"data: {in_json({**_envelope(one.id, model, 'chat.completion.chunk', choice), **more})}\n\n"
+        return f"data: {in_json({**_envelope(job.id, model, 'chat.completion.chunk', choice), **more})}\n\n"
 
     yield chunk({"role": "assistant", "content": ""})
     async for progress in reports(task, news):
@@ -143,11 +143,11 @@ async def _chunks(
     try:
         answer = await task
     except Exception as error:
-        yield f"data: {in_json(_failure(one.failed(error, time.monotonic() - began), one.id))}\n\n"
+        yield f"data: {in_json(_failure(job.failed(error, time.monotonic() - began), job.id))}\n\n"
         return
-    for paragraph in in_markdown(answer, one.question).split("\n\n"):
+    for paragraph in in_markdown(answer, job.question).split("\n\n"):
         yield chunk({"content": f"{paragraph}\n\n"})
-    yield chunk({}, "stop", usage=_usage(answer), sqljury=one.answered(answer))
+    yield chunk({}, "stop", usage=_usage(answer), sqljury=job.answered(answer))
     yield "data: [DONE]\n\n"
 
 
@@ -168,7 +168,7 @@ def in_markdown(answer: Answer, asked: str) -> str:
     """
     shown = plain_rows(answer.rows[:ROWS])
     table = [_row(answer.columns), _row("---" for _ in answer.columns), *map(_row, shown)]
-    ran = any(one.result.error is None for one in answer.candidates)
+    ran = any(candidate.result.error is None for candidate in answer.candidates)
     empty = "No rows." if ran else "No query that was written could be run."
     parts = [*_before(answer, asked), "\n".join(table) if answer.rows else empty]
     if len(answer.rows) > ROWS or answer.truncated:
@@ -189,7 +189,9 @@ def _before(answer: Answer, asked: str) -> list[str]:
     if answer.readings:
         lines.append(f"{_escaped(answer.readings[0].words)} can be read in two ways, and the candidates are divided:")
         lines.append(
-            "\n".join(_reading(number, one, len(answer.candidates)) for number, one in enumerate(answer.readings, 1))
+            "\n".join(
+                _reading(number, reading, len(answer.candidates)) for number, reading in enumerate(answer.readings, 1)
+            )
         )
         lines.append("Reply with its number to say which is meant; it is remembered for later questions.")
     return lines
@@ -216,4 +218,4 @@ def _cell(cell: object) -> str:
 def _escaped(text: object, chars: int | None = None) -> str:
     """A text on one line that begins no markup, cut after so many characters."""
     whole = " ".join(str(text).split())[:chars]
-    return "".join(f"\\{one}" if one in "\\|`*_[]<>!&" else one for one in whole)
+    return "".join(f"\\{character}" if character in "\\|`*_[]<>!&" else character for character in whole)

@@ -107,10 +107,10 @@ class Databases(Closing):
 
     def name(self, client: Client, given: str) -> str:
         """``given`` itself, or the client's only database where none is given; raises ``UnknownDatabaseError``."""
-        own = self.names(client)
-        if not given and len(own) == 1:
-            return own[0]
-        if given not in own:
+        names = self.names(client)
+        if not given and len(names) == 1:
+            return names[0]
+        if given not in names:
             raise UnknownDatabaseError(given)
         return given
 

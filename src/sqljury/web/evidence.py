@@ -39,7 +39,9 @@ def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[
         "agreement": _agreement(answer),
         "groups": list(_groups(answer.candidates, answer.choice)),
         "failed": [
-            {"sql": one.sql, "error": clean(str(one.result.error))} for one in answer.candidates if one.result.error
+            {"sql": candidate.sql, "error": clean(str(candidate.result.error))}
+            for candidate in answer.candidates
+            if candidate.result.error
         ],
     }
 
@@ -88,15 +90,15 @@ def _agreement(answer: Answer) -> float | None:
     if chosen is None or len(answer.candidates) < 2:
         return None
     group = answer.candidates[chosen].group
-    return round(sum(one.group == group for one in answer.candidates) / len(answer.candidates), 4)
+    return round(sum(candidate.group == group for candidate in answer.candidates) / len(answer.candidates), 4)
 
 
 def _groups(candidates: Sequence[Candidate], choice: Choice | None) -> Iterator[dict[str, Any]]:
     """One entry for each different result, the largest group first."""
     chosen = None if choice is None else choice.index
     scores = () if choice is None else choice.scores
-    for number in sorted({one.group for one in candidates if one.group is not None}):
-        members = [index for index, one in enumerate(candidates) if one.group == number]
+    for number in sorted({candidate.group for candidate in candidates if candidate.group is not None}):
+        members = [index for index, candidate in enumerate(candidates) if candidate.group == number]
         best = chosen if chosen in members and chosen is not None else members[0]
         queries = {candidates[index].sql: None for index in (best, *members)}
         yield {

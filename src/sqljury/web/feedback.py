@@ -41,8 +41,8 @@ async def feedback(body: bodies.Feedback, server: TheServer, client: TheClient) 
         record(served.project, Feedback(entry["question"], sql, served.known, body.good, correction, comment))
         return True
 
-    said = {name: text for name, text in (("correction", correction), ("comment", comment)) if text}
-    return await _kept(entry, server, keep, feedback={"good": body.good, **said})
+    texts = {name: text for name, text in (("correction", correction), ("comment", comment)) if text}
+    return await _kept(entry, server, keep, feedback={"good": body.good, **texts})
 
 
 @router.post(
@@ -81,11 +81,11 @@ def _entry(answer: str, server: Server, client: Client) -> dict[str, Any]:
     return entry
 
 
-async def _kept(entry: dict[str, Any], server: Server, keep: Callable[[], bool], **said: Any) -> Response:
+async def _kept(entry: dict[str, Any], server: Server, keep: Callable[[], bool], **fields: Any) -> Response:
     """Keep it, which may take a thread some time, and note it in the history."""
     try:
         in_folder = await asyncio.to_thread(keep)
     except SqljuryError as error:
         raise server.problems.of(error, entry["database"]) from None
-    entry.update(said)
+    entry.update(fields)
     return Json({"id": entry["id"], "kept": "folder" if in_folder else "server"})

@@ -30,11 +30,11 @@ class History:
 
     def add(self, client: str, **entry: Any) -> None:
         """Note something that a client asked, with the time."""
-        own = self._entries.setdefault(client, deque())
+        entries = self._entries.setdefault(client, deque())
         self._entries.move_to_end(client)
-        own.appendleft({"time": round(time.time(), 3), **entry})
-        while len(own) > self._size:
-            self._drop(client, own.pop()["id"])
+        entries.appendleft({"time": round(time.time(), 3), **entry})
+        while len(entries) > self._size:
+            self._drop(client, entries.pop()["id"])
         while len(self._entries) > CLIENTS:
             self.clear(next(iter(self._entries)))
 
@@ -52,8 +52,8 @@ class History:
     def answer(self, client: str, id: str) -> dict[str, Any] | None:
         """The kept answer of an entry of the client's; None if it is not kept, or not any more."""
         packed = self._answers.get((client, id))
-        found: dict[str, Any] | None = None if packed is None else json.loads(zlib.decompress(packed))
-        return found
+        unpacked: dict[str, Any] | None = None if packed is None else json.loads(zlib.decompress(packed))
+        return unpacked
 
     def of(self, client: str, limit: int) -> list[dict[str, Any]]:
         """The client's own entries, the latest first; ``kept`` says of a question whether its answer is still there."""

@@ -31,8 +31,8 @@ async def databases(server: TheServer, client: TheClient) -> Response:
     listed = []
     for name in server.databases.names(client):
         served = server.databases.served[name]
-        said = {"engine": served.engine, "dialect": served.database.dialect}
-        listed.append({"name": name, **said, "privacy": server.databases.shares(name)})
+        engine = {"engine": served.engine, "dialect": served.database.dialect}
+        listed.append({"name": name, **engine, "privacy": server.databases.shares(name)})
     return Json({"databases": listed})
 
 
@@ -78,8 +78,8 @@ async def search(
         session = server.databases.session(client, name)
         return session.following(following.progress, following.cancel).search(text, limit)
 
-    found = await server.work(client, name, work, request.receive)
-    return Json({"found": [{**asdict(one), "value": one.value[:VALUE_CHARS]} for one in found]})
+    matches = await server.work(client, name, work, request.receive)
+    return Json({"found": [{**asdict(match), "value": match.value[:VALUE_CHARS]} for match in matches]})
 
 
 @router.get(
@@ -103,10 +103,10 @@ async def history(server: TheServer, client: TheClient, limit: Annotated[int, Qu
 )
 async def earlier_answer(id: str, server: TheServer, client: TheClient) -> Response:
     """With its rows, for as long as the server keeps it: nothing is asked or run again."""
-    found = server.history.answer(client.name, id)
-    if found is None:
+    answer = server.history.answer(client.name, id)
+    if answer is None:
         raise ProblemError(404, "unknown-answer", "this server keeps no answer of yours of this id; ask again")
-    return Json(found)
+    return Json(answer)
 
 
 @router.delete(

@@ -125,13 +125,13 @@ async def log_out(request: Request, server: TheServer) -> Response:
 @router.get("/assets/{version}/{name}")
 async def asset(request: Request, version: str, name: str) -> Response:
     """A file of the page; its address changes with its content, so that browsers keep it."""
-    found = assets().get(name)
-    if found is None or version != found.digest:
+    file = assets().get(name)
+    if file is None or version != file.digest:
         raise ProblemError(404, "not-found", "there is no such file; load the page again")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(found.compressed, media_type=found.kind, headers={**headers, "Content-Encoding": "gzip"})
-    return Response(found.content, media_type=found.kind, headers=headers)
+        return Response(file.compressed, media_type=file.kind, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(file.content, media_type=file.kind, headers=headers)
 
 
 @router.get("/favicon.ico")

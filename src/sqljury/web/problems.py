@@ -100,12 +100,12 @@ class Problems:
     """From exceptions to problems; ``places`` are texts that no client may see, such as paths of databases."""
 
     def __init__(self, places: Iterable[str]) -> None:
-        self._places = sorted({place for place in places if len(place) > 1}, key=len, reverse=True)
+        self._places = sorted({location for location in places if len(location) > 1}, key=len, reverse=True)
 
     def clean(self, text: str) -> str:
         """``text`` without the places, other paths and URLs."""
-        for place in self._places:
-            text = text.replace(place, HIDDEN)
+        for location in self._places:
+            text = text.replace(location, HIDDEN)
         return _PATH.sub(HIDDEN, _URL.sub(HIDDEN, text))
 
     def of(self, error: BaseException, database: str = "", retry_after: int = 1) -> ProblemError:

@@ -48,8 +48,8 @@ class Settings:
     @property
     def names(self) -> frozenset[str]:
         """The names, in lower case, that a request's ``Host`` may have, any port."""
-        own = () if self._everywhere else (self.host,)
-        return frozenset(name.lower().strip("[]") for name in (*LOOPBACK_NAMES, *own, *self.hosts))
+        host_names = () if self._everywhere else (self.host,)
+        return frozenset(name.lower().strip("[]") for name in (*LOOPBACK_NAMES, *host_names, *self.hosts))
 
     @property
     def _everywhere(self) -> bool:

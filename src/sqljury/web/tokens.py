@@ -92,8 +92,8 @@ class Tokens:
             ) from None
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}: {place}: {first['msg']}; see docs/serve.md for the keys of a token") from None
+            key = ".".join(map(str, first["loc"]))
+            raise InputError(f"{path}: {key}: {first['msg']}; see docs/serve.md for the keys of a token") from None
         clients: dict[str, Client] = {}
         for entry in entries:
             for name in entry.databases:
@@ -108,11 +108,11 @@ class Tokens:
     def client(self, token: str) -> Client | None:
         """The client with this token; the time that this takes says nothing about the tokens."""
         given = digest(token)
-        found = None
+        match = None
         for known, client in self._clients.items():
             if hmac.compare_digest(known, given):
-                found = client
-        return found
+                match = client
+        return match
 
     def log_in(self, client: Client) -> str:
         """The value of a cookie that stands for the client until the server ends, or for ``LOGIN_SECONDS``."""

@@ -82,9 +82,9 @@ class Walls:
             detail = "this server does not go by that Host; its operator can add the name with --allow-host"
             return ProblemError(421, "foreign-host", detail)
         origin = headers.get("origin")
-        own = origin is None or _netloc(origin) == headers["host"].lower()
+        same_origin = origin is None or _netloc(origin) == headers["host"].lower()
         works = method not in ("GET", "HEAD") or path.startswith(_WORKING)
-        if not own or (works and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
+        if not same_origin or (works and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
             return ProblemError(403, "foreign-origin", "pages of other sites may not use this server")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._settings.body_bytes:
@@ -93,13 +93,13 @@ class Walls:
 
     def _bounded(self, receive: Receive) -> Receive:
         """``receive`` for a body that does not say its length, too."""
-        got = 0
+        received = 0
 
         async def bounded() -> Message:
-            nonlocal got
+            nonlocal received
             message = await receive()
-            got += len(message.get("body", b""))
-            if got > self._settings.body_bytes:
+            received += len(message.get("body", b""))
+            if received > self._settings.body_bytes:
                 raise HTTPException(413, _too_large(self._settings.body_bytes).detail)
             return message
 

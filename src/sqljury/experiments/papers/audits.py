@@ -29,7 +29,7 @@ def suspected(inputs: Inputs) -> Grid:
 
 def kinds(inputs: Inputs) -> Grid:
     """Suspected gold queries by the type of their surest finding, in percent (TS-SQL, Figure 7)."""
-    surest = [found[0].type for line in _audited(inputs) if (found := findings_of(line))]
+    surest = [findings[0].type for line in _audited(inputs) if (findings := findings_of(line))]
     counts = Counter(surest)
     rows: dict[str, Row] = {kind: (share(Share(counts[kind], len(surest)).figures()),) for kind in TYPES}
     return Grid(("% of the suspected",), rows, (f"{len(surest)} suspected gold queries",))

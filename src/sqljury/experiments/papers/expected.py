@@ -93,9 +93,9 @@ def _files(inputs: Inputs) -> Iterator[tuple[Path, list[Line]]]:
     """The lines of each file; raises ``DatasetError`` for one that is none of ``benchmarks/expect.py``."""
     for file in inputs.expected:
         lines: list[Line] = []
-        for line, place in json_lines(Document.of(file)):
+        for line, location in json_lines(Document.of(file)):
             if fault := misshapen(line, _LINE):
-                raise DatasetError(f"{place}: {fault}; give a file of benchmarks/expect.py")
+                raise DatasetError(f"{location}: {fault}; give a file of benchmarks/expect.py")
             lines.append(line)
         if not lines:
             raise DatasetError(f"{file}: has no lines; give a file of benchmarks/expect.py")

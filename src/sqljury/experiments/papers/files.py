@@ -143,5 +143,5 @@ def percent(metric: MetricFindings) -> Figure:
 
 
 def _counted(system: System, evaluation: Evaluation) -> str:
-    left = sum(judged.left_out for judged in evaluation.judged)
-    return f"{system.label}: {len(system.pairs)} questions" + (f", {left} of them left out" if left else "")
+    left_out = sum(judged.left_out for judged in evaluation.judged)
+    return f"{system.label}: {len(system.pairs)} questions" + (f", {left_out} of them left out" if left_out else "")

@@ -65,8 +65,8 @@ class System:
 
     def targets(self, inputs: Inputs) -> Targets:
         """The databases of the pairs, opened when they are needed."""
-        there = database_files(self.databases, [pair.gold for pair in self.pairs], all_there=False)
-        return Targets(there, None if self.tables is None else Document.of(self.tables), inputs.suite)
+        databases = database_files(self.databases, [pair.gold for pair in self.pairs], all_there=False)
+        return Targets(databases, None if self.tables is None else Document.of(self.tables), inputs.suite)
 
     def judged(self, inputs: Inputs, metrics: Sequence[str]) -> Evaluation:
         """The pairs by these metrics; raises ``DatasetError`` where none can be judged."""

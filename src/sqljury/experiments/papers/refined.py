@@ -63,9 +63,9 @@ def error_types(inputs: Inputs) -> Grid:
     rows: dict[str, Row] = {}
     for label, folder, data in _refined(inputs):
         prefix = "" if len(inputs.runs) == 1 else f"{label}: "
-        for found in corrections(stored.load(folder, data, inputs.processes).questions):
-            counts = (found["before"], found["after"], len(found["corrected"]), len(found["misled"]))
-            rows[prefix + found["label"]] = tuple(map(Figure, counts))
+        for kind in corrections(stored.load(folder, data, inputs.processes).questions):
+            counts = (kind["before"], kind["after"], len(kind["corrected"]), len(kind["misled"]))
+            rows[prefix + kind["label"]] = tuple(map(Figure, counts))
     return Grid(("before", "after", "corrected", "misled"), rows, _notes(inputs))
 
 

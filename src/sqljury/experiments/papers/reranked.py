@@ -57,9 +57,9 @@ def reranked(inputs: Inputs) -> Grid:
         data = inputs.data or run_folder.data_of(run.folder)
         ways, tests = _ways(run, data, inputs)
         told_apart = sum(len(_results(question)[1]) > 1 for question in run.questions)
-        each = ", ".join(f"{sum(made) / max(1, told_apart):.2f} ({name})" for name, made in tests.items())
+        means = ", ".join(f"{sum(made) / max(1, told_apart):.2f} ({name})" for name, made in tests.items())
         notes.append(f"{label}: {len(run.questions)} questions, {told_apart} of them with results to tell apart")
-        notes.append(f"{label}: tests of each of these: {each}")
+        notes.append(f"{label}: tests of each of these: {means}")
         for name, queries in ways.items():
             row = name if len(inputs.runs) == 1 else f"{label}: {name}"
             rows[row] = _em_ex(label, run, queries, data, inputs)
@@ -106,7 +106,10 @@ def perfectly(question: Asked, databases: Databases, seed: int) -> dict[str, tup
     if len(best) < 2:
         return dict.fromkeys(PERFECT, by_votes)
     seeded = str(derive_seed(derive_seed(seed, question.id), "tests"))
-    queries, likeliest = [candidate.sql for candidate in best], [_likelihood(candidates, one) for one in best]
+    queries, likeliest = (
+        [candidate.sql for candidate in best],
+        [_likelihood(candidates, candidate) for candidate in best],
+    )
     chosen = dict.fromkeys(PERFECT, by_votes)
     with suppress(DatabaseError), connect(databases.lazy(question.db_id)) as db:
         schema = introspect(db)

@@ -147,7 +147,7 @@ def by_hardness(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     levels: dict[str, Callable[[Asked], bool]] = {
         level: lambda question, level=level: question.hardness == level  # type: ignore[misc]
-        for level in levels_of(one.hardness for _, run in runs for one in run.questions)
+        for level in levels_of(question.hardness for _, run in runs for question in run.questions)
     }
     levels["all"] = lambda _: True
     rows = {label: _right_shares(run, levels) for label, run in runs}
@@ -175,10 +175,10 @@ def solved_by(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     rows: dict[str, dict[str, Figure]] = {}
     for label, run in runs:
-        found = overlap(run)
-        for region in found["regions"]:
+        counts = overlap(run)
+        for region in counts["regions"]:
             rows.setdefault(" + ".join(region["generators"]), {})[label] = Figure(region["questions"])
-        rows.setdefault("none", {})[label] = Figure(found["none"])
+        rows.setdefault("none", {})[label] = Figure(counts["none"])
     columns = _columns(rows)
     heads = ("questions",) if len(columns) == 1 else columns
     return Grid(heads, _table(rows, columns), _described(runs))
@@ -190,8 +190,8 @@ def outcomes(inputs: Inputs) -> Grid:
     rows: dict[str, Row] = {}
     for label, run in runs:
         right = [question.right(question.sql) for question in run.questions]
-        there = list(map(_some_right, run.questions))
-        both = list(zip(right, there, strict=True))
+        some_right = list(map(_some_right, run.questions))
+        both = list(zip(right, some_right, strict=True))
         shares = (right, [some and not answer for answer, some in both], [not any(pair) for pair in both])
         rows[label] = tuple(_figure(share_of(column)) for column in shares)
     return Grid(("right", "right candidate not chosen", "no right candidate"), rows, _described(runs))
@@ -202,9 +202,9 @@ def error_kinds(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     rows: dict[str, dict[str, Figure]] = {}
     for label, run in runs:
-        found = mistakes(run)
-        for kind in found["queries"]:
-            rows.setdefault(kind["label"], {})[label] = _figure(Share(len(kind["ids"]), found["wrong"]))
+        wrong_answers = mistakes(run)
+        for kind in wrong_answers["queries"]:
+            rows.setdefault(kind["label"], {})[label] = _figure(Share(len(kind["ids"]), wrong_answers["wrong"]))
     columns = _columns(rows)
     heads = ("% of wrong answers",) if len(columns) == 1 else columns
     return Grid(heads, _table(rows, columns), _described(runs))
@@ -213,10 +213,10 @@ def error_kinds(inputs: Inputs) -> Grid:
 def _parts(run: StoredRun) -> Iterator[tuple[str, StoredRun]]:
     """The run, then each part of its recipe alone, on the questions that it was asked for."""
     yield "all", run
-    for place, part in enumerate(run.recipe.generate):
+    for index, part in enumerate(run.recipe.generate):
         if len(run.recipe.generate) > 1:
-            name = f"{part.generator} {place + 1}, T = {part.temperature:g}"
-            alone = run.only({place})
+            name = f"{part.generator} {index + 1}, T = {part.temperature:g}"
+            alone = run.only({index})
             asked = tuple(question for question in alone.questions if question.candidates)
             yield name, replace(alone, questions=asked)
 

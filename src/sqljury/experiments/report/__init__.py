@@ -31,8 +31,8 @@ def report(
     """
     if not 1 <= len(runs) <= MOST_RUNS:
         raise InputError(f"give 1 to {MOST_RUNS} runs; {len(runs)} are named")
-    for place, run in enumerate(runs):
-        if run.resolve() in [other.resolve() for other in runs[:place]]:
+    for index, run in enumerate(runs):
+        if run.resolve() in [other.resolve() for other in runs[:index]]:
             raise InputError(f"{run} is named twice; give different runs")
     records = [{record["id"]: record for record in run_folder.records(run)} for run in runs]
     _refuse_other_questions(runs, records)
@@ -45,8 +45,8 @@ def report(
     return {
         "sqljury_report": 1,
         "runs": [
-            {"label": label, **figures(run, own, cost)}
-            for label, run, own, cost in zip(labels(runs), loaded, records, spent, strict=True)
+            {"label": label, **figures(run, answers, cost)}
+            for label, run, answers, cost in zip(labels(runs), loaded, records, spent, strict=True)
         ],
         "compared": comparisons,
         "questions": questions(loaded, records, spent),
@@ -56,8 +56,8 @@ def report(
 def _refuse_other_questions(runs: Sequence[Path], records: Sequence[Mapping[str, Record]]) -> None:
     """Raise ``DatasetError`` where runs have different questions by the same id: questions are matched by their ids."""
     known: dict[str, tuple[Path, tuple[str, ...]]] = {}
-    for run, own in zip(runs, records, strict=True):
-        for id_, record in own.items():
+    for run, answers in zip(runs, records, strict=True):
+        for id_, record in answers.items():
             # gold of a run on another engine is a translation
             asks = (record["db_id"], record["question"], record.get("source_gold") or record["gold"])
             first, before = known.setdefault(id_, (run, asks))
@@ -75,4 +75,4 @@ def labels(runs: Sequence[Path]) -> list[str]:
 
 def told_apart(names: Sequence[str]) -> list[str]:
     """The names, with their places where several are the same."""
-    return [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
+    return [f"{name} ({index + 1})" if names.count(name) > 1 else name for index, name in enumerate(names)]

@@ -42,7 +42,8 @@ def figures(run: StoredRun, records: Mapping[str, Record], cost: RunCost) -> dic
     """All figures of a run, ready for JSON; ``records`` are its answers by question."""
     questions = run.questions
     answers = [
-        (_share(records[one.id].get("confidence")) if one.sql else None, one.right(one.sql)) for one in questions
+        (_share(records[question.id].get("confidence")) if question.sql else None, question.right(question.sql))
+        for question in questions
     ]
     return {
         "folder": str(run.folder),
@@ -53,13 +54,13 @@ def figures(run: StoredRun, records: Mapping[str, Record], cost: RunCost) -> dic
         "in_flight": in_flight(run.described),
         "questions": len(questions),
         "faults": [list(fault) for fault in run.faults],
-        "accuracy": share_of(one.right(one.sql) for one in questions).figures(),
+        "accuracy": share_of(question.right(question.sql) for question in questions).figures(),
         "steps": [{"label": step, **share_of(map(right, questions)).figures()} for step, right in _STEPS.items()],
         "slices": _slices(questions),
         "wrong": _wrong(questions),
         "cost": {key: value for key, value in cost.to_json().items() if key != "questions"},
         "distributions": {
-            figure: [float(getattr(cost.questions[one.id], figure)) for one in questions]
+            figure: [float(getattr(cost.questions[question.id], figure)) for question in questions]
             for figure in FIGURE_NAMES
             if figure != "usd" or cost.priced
         },
@@ -84,25 +85,25 @@ FIGURE_NAMES: Final = {
 def cost_rows(cost: Mapping[str, Any]) -> list[list[str]]:
     """The rows of a table of costs: the answers, what was broken off, all, then steps and models."""
     rows = {"answered questions": cost["answers"], "broken off": cost["broken_off"], "all": cost["spent"]}
-    rows |= {f"step {name or '(none)'}": one for name, one in cost["steps"].items()}
-    rows |= {f"model {name}": one for name, one in cost["models"].items()}
+    rows |= {f"step {name or '(none)'}": sums for name, sums in cost["steps"].items()}
+    rows |= {f"model {name}": sums for name, sums in cost["models"].items()}
     keys = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
     return [
         [
             name,
-            *(f"{one[key]:,}" for key in keys),
-            f"{one['seconds']:,.1f}",
-            f"{one['usd']:,.4f}" if cost["priced"] else "-",
+            *(f"{sums[key]:,}" for key in keys),
+            f"{sums['seconds']:,.1f}",
+            f"{sums['usd']:,.4f}" if cost["priced"] else "-",
         ]
-        for name, one in rows.items()
+        for name, sums in rows.items()
     ]
 
 
 def spread_rows(cost: Mapping[str, Any]) -> list[list[str]]:
     """The rows of a table of how costs are distributed over questions."""
     return [
-        [FIGURE_NAMES[name], *(f"{figure:,.6f}" if name == "usd" else f"{figure:,.1f}" for figure in one.values())]
-        for name, one in cost["spread"].items()
+        [FIGURE_NAMES[name], *(f"{figure:,.6f}" if name == "usd" else f"{figure:,.1f}" for figure in spread.values())]
+        for name, spread in cost["spread"].items()
         if name != "usd" or cost["priced"]
     ]
 
@@ -118,31 +119,35 @@ def compared(first: StoredRun, second: StoredRun) -> dict[str, Any] | None:
     Accuracies and the difference are in percent; ``won`` are questions that only the second answers rightly, by their
     ids as the list of questions shows them.
     """
-    ours = {one.id: one for one in second.questions}
-    pairs = [(one, ours[one.id]) for one in first.questions if one.id in ours and ours[one.id].gold == one.gold]
+    ours = {question.id: question for question in second.questions}
+    pairs = [
+        (question, ours[question.id])
+        for question in first.questions
+        if question.id in ours and ours[question.id].gold == question.gold
+    ]
     if not pairs:
         return None
-    scores = [[float(one.right(one.sql)) for one in side] for side in zip(*pairs, strict=True)]
-    found = agreement.compare(scores[0], scores[1], [one.db_id for one, _ in pairs])
+    scores = [[float(question.right(question.sql)) for question in side] for side in zip(*pairs, strict=True)]
+    comparison = agreement.compare(scores[0], scores[1], [question.db_id for question, _ in pairs])
     return {
         "questions": len(pairs),
-        "first": round(100 * found.first, 2),
-        "second": round(100 * found.second, 2),
-        "difference": round(100 * found.difference, 2),
-        "low": round(100 * found.interval.low, 2),
-        "high": round(100 * found.interval.high, 2),
-        "p": found.p,
-        "won": [visible(pairs[at][0].id) for at in found.wins],
-        "lost": [visible(pairs[at][0].id) for at in found.losses],
+        "first": round(100 * comparison.first, 2),
+        "second": round(100 * comparison.second, 2),
+        "difference": round(100 * comparison.difference, 2),
+        "low": round(100 * comparison.interval.low, 2),
+        "high": round(100 * comparison.interval.high, 2),
+        "p": comparison.p,
+        "won": [visible(pairs[at][0].id) for at in comparison.wins],
+        "lost": [visible(pairs[at][0].id) for at in comparison.losses],
     }
 
 
 def _first(stage: int) -> Callable[[Asked], bool]:
-    return lambda one: bool(one.candidates) and one.right(one.candidates[0].queries[stage])
+    return lambda question: bool(question.candidates) and question.right(question.candidates[0].queries[stage])
 
 
 def _votes(stage: int) -> Callable[[Asked], bool]:
-    return lambda one: one.right(one.voted(one.candidates, stage))
+    return lambda question: question.right(question.voted(question.candidates, stage))
 
 
 _STEPS: Final[dict[str, Callable[[Asked], bool]]] = dict(
@@ -153,8 +158,8 @@ _STEPS: Final[dict[str, Callable[[Asked], bool]]] = dict(
             _first(REPAIRED),
             _votes(WRITTEN),
             _votes(REPAIRED),
-            lambda one: one.right(one.sql),
-            lambda one: any(one.right(each.queries[FIXED]) for each in one.candidates),
+            lambda question: question.right(question.sql),
+            lambda question: any(question.right(candidate.queries[FIXED]) for candidate in question.candidates),
         ),
         strict=True,
     )
@@ -167,17 +172,19 @@ def _share(value: Any) -> float | None:
 
 def _slices(questions: Sequence[Asked]) -> dict[str, list[dict[str, Any]]]:
     """Accuracy by hardness, by database, by clauses of gold and by its number of joins."""
-    parts = {one.id: features(one.gold) for one in questions}
-    levels = [level for level in (*LEVELS, *BIRD_LEVELS) if any(one.hardness == level for one in questions)]
+    parts = {question.id: features(question.gold) for question in questions}
+    levels = [level for level in (*LEVELS, *BIRD_LEVELS) if any(question.hardness == level for question in questions)]
     return {
-        "hardness": _slice(questions, levels, lambda one: [one.hardness]),
-        "database": _slice(questions, sorted({one.db_id for one in questions}), lambda one: [one.db_id]),
+        "hardness": _slice(questions, levels, lambda question: [question.hardness]),
+        "database": _slice(
+            questions, sorted({question.db_id for question in questions}), lambda question: [question.db_id]
+        ),
         "clause": _slice(
             questions,
             sorted({clause for part in parts.values() for clause in part.clauses}),
-            lambda one: parts[one.id].clauses,
+            lambda question: parts[question.id].clauses,
         ),
-        "joins": _slice(questions, ["0", "1", "2", "3+"], lambda one: [_joins(parts[one.id].joins)]),
+        "joins": _slice(questions, ["0", "1", "2", "3+"], lambda question: [_joins(parts[question.id].joins)]),
     }
 
 
@@ -188,24 +195,27 @@ def _joins(count: int) -> str:
 def _slice(
     questions: Sequence[Asked], names: Iterable[str], of: Callable[[Asked], Iterable[str]]
 ) -> list[dict[str, Any]]:
-    found = []
+    shares = []
     for name in names:
-        within = [one for one in questions if name in of(one)]
+        within = [question for question in questions if name in of(question)]
         if within:
-            found.append({"name": name, **share_of(one.right(one.sql) for one in within).figures()})
-    return found
+            shares.append({"name": name, **share_of(question.right(question.sql) for question in within).figures()})
+    return shares
 
 
 def _wrong(questions: Sequence[Asked]) -> list[dict[str, Any]]:
     """Wrong answers by what they return beside gold; ``had_right`` counts those with a right candidate."""
-    wrong = [one for one in questions if not one.right(one.sql)]
-    found = []
+    wrong = [question for question in questions if not question.right(question.sql)]
+    kinds = []
     for kind, label in DEVIATIONS.items():
-        within = [one for one in wrong if one.tried(one.sql).deviation == kind]
+        within = [question for question in wrong if question.tried(question.sql).deviation == kind]
         if within:
-            had = sum(any(one.right(each.queries[FIXED]) for each in one.candidates) for one in within)
-            found.append({"kind": kind, "label": label, "questions": len(within), "had_right": had})
-    return found
+            had = sum(
+                any(question.right(candidate.queries[FIXED]) for candidate in question.candidates)
+                for question in within
+            )
+            kinds.append({"kind": kind, "label": label, "questions": len(within), "had_right": had})
+    return kinds
 
 
 def _overlap(run: StoredRun) -> dict[str, Any]:
@@ -217,7 +227,9 @@ def _overlap(run: StoredRun) -> dict[str, Any]:
     by_kind = sources(run)
     kind = "generators" if len(by_kind["generators"]) > 1 else "parts"
     listed = by_kind[kind]
-    solved = {one.id: tuple(source.label for source in listed if _solves(source, one)) for one in run.questions}
+    solved = {
+        question.id: tuple(source.label for source in listed if _solves(source, question)) for question in run.questions
+    }
     regions: dict[tuple[str, ...], int] = {}
     for labels in solved.values():
         regions[labels] = regions.get(labels, 0) + 1
@@ -232,9 +244,9 @@ def _overlap(run: StoredRun) -> dict[str, Any]:
             {
                 "first": first.label,
                 "second": second.label,
-                "both": sum(first.label in own and second.label in own for own in solved.values()),
-                "only_first": sum(first.label in own and second.label not in own for own in solved.values()),
-                "only_second": sum(second.label in own and first.label not in own for own in solved.values()),
+                "both": sum(first.label in labels and second.label in labels for labels in solved.values()),
+                "only_first": sum(first.label in labels and second.label not in labels for labels in solved.values()),
+                "only_second": sum(second.label in labels and first.label not in labels for labels in solved.values()),
             }
             for first, second in combinations(listed, 2)
         ],
@@ -242,14 +254,14 @@ def _overlap(run: StoredRun) -> dict[str, Any]:
 
 
 def _source(source: Source, questions: Sequence[Asked], solved: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    asked = [one for one in questions if source.of(one) is not None]
+    asked = [question for question in questions if source.of(question) is not None]
     return {
         "label": source.label,
-        **share_of(source.label in solved[one.id] for one in asked).figures(),
+        **share_of(source.label in solved[question.id] for question in asked).figures(),
         "alone": sum(labels == (source.label,) for labels in solved.values()),
-        "candidates": sum(len(source.of(one) or ()) for one in asked),
+        "candidates": sum(len(source.of(question) or ()) for question in asked),
     }
 
 
 def _solves(source: Source, question: Asked) -> bool:
-    return any(question.right(one.queries[FIXED]) for one in source.of(question) or ())
+    return any(question.right(candidate.queries[FIXED]) for candidate in source.of(question) or ())

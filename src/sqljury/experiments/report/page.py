@@ -50,7 +50,7 @@ def html(found: Mapping[str, Any]) -> str:
         f'<script type="application/json" id="data">{embedded(_data(found))}</script>',
         f"<script>{script}</script>",
     ]
-    return document(f"sqljury: {', '.join(one['label'] for one in found['runs'])}", parts, script)
+    return document(f"sqljury: {', '.join(run['label'] for run in found['runs'])}", parts, script)
 
 
 def document(title: str, parts: Iterable[str], script: str = "", begins: str = BEGINS) -> str:
@@ -81,25 +81,25 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _data(found: Mapping[str, Any]) -> dict[str, Any]:
+def _data(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "runs": [one["label"] for one in found["runs"]],
-        "changed": [{"won": one["won"], "lost": one["lost"]} for one in found["compared"]],
+        "runs": [run["label"] for run in report["runs"]],
+        "changed": [{"won": comparison["won"], "lost": comparison["lost"]} for comparison in report["compared"]],
         "deviations": DEVIATIONS,
-        "questions": found["questions"],
+        "questions": report["questions"],
     }
 
 
-def _head(found: Mapping[str, Any]) -> Iterator[str]:
-    first = found["runs"][0]
+def _head(report: Mapping[str, Any]) -> Iterator[str]:
+    first = report["runs"][0]
     dataset = " ".join(str(first["dataset"].get(key, "")) for key in ("name", "split"))
     links = {"accuracy": "Accuracy", "choosing": "Choosing", "generators": "Generators", "risk": "Confidence"}
     links |= {"cost": "Cost", "questions": "Questions"}
-    links = ({"comparison": "Comparison"} if found["compared"] else {}) | links
+    links = ({"comparison": "Comparison"} if report["compared"] else {}) | links
     yield f'<header><h1>{escape(dataset.strip() or "report")}</h1><nav aria-label="Sections">'
     yield "".join(f'<a href="#{name}">{label}</a>' for name, label in links.items())
     yield '</nav></header><div class="cards">'
-    yield from map(_card, found["runs"])
+    yield from map(_card, report["runs"])
     yield "</div>"
 
 
@@ -130,7 +130,7 @@ def _card(run: Mapping[str, Any]) -> str:
 def _settings(run: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "folder": run["folder"],
-        **{f"dataset {key}": one for key, one in run["dataset"].items()},
+        **{f"dataset {key}": value for key, value in run["dataset"].items()},
         **run["settings"],
     }
 
@@ -139,24 +139,33 @@ def _said(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _section(name: str, title: str, found: Mapping[str, Any], block: Any) -> Iterator[str]:
+def _section(name: str, title: str, report: Mapping[str, Any], block: Any) -> Iterator[str]:
     """A section with a block for each run, side by side where there is room."""
     yield f'<section id="{name}"><h2>{title}</h2><div class="runs">'
-    for run in found["runs"]:
-        heading = f"<h3>{escape(run['label'])}</h3>" if len(found["runs"]) > 1 else ""
+    for run in report["runs"]:
+        heading = f"<h3>{escape(run['label'])}</h3>" if len(report["runs"]) > 1 else ""
         yield f'<div class="run">{heading}{"".join(block(run))}</div>'
     yield "</div></section>"
 
 
-def _comparison(found: Mapping[str, Any]) -> Iterator[str]:
-    if not found["compared"]:
+def _comparison(report: Mapping[str, Any]) -> Iterator[str]:
+    if not report["compared"]:
         return
-    first, *others = found["runs"]
+    first, *others = report["runs"]
     rows = []
-    for run, one in zip(others, found["compared"], strict=True):
-        points = f"{one['difference']:+.2f}", f"{one['low']:+.2f} to {one['high']:+.2f}"
-        counts = f"{len(one['won'])}", f"{len(one['lost'])}", f"{one['p']:.3g}"
-        rows.append((run["label"], one["questions"], f"{one['first']:.1f}", f"{one['second']:.1f}", *points, *counts))
+    for run, comparison in zip(others, report["compared"], strict=True):
+        points = f"{comparison['difference']:+.2f}", f"{comparison['low']:+.2f} to {comparison['high']:+.2f}"
+        counts = f"{len(comparison['won'])}", f"{len(comparison['lost'])}", f"{comparison['p']:.3g}"
+        rows.append(
+            (
+                run["label"],
+                comparison["questions"],
+                f"{comparison['first']:.1f}",
+                f"{comparison['second']:.1f}",
+                *points,
+                *counts,
+            )
+        )
     head = ("run", "questions", "first, %", "this, %", "points", "95 % interval", "won", "lost", "p")
     yield f'<section id="comparison"><h2>Against {escape(first["label"])}</h2>{table(head, rows)}'
     yield (
@@ -166,48 +175,49 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _accuracy(run: Mapping[str, Any]) -> Iterator[str]:
-    yield _figure("By step", svg.shares([(one["label"], one) for one in run["steps"]], "Accuracy by step"))
+    yield _figure("By step", svg.shares([(step["label"], step) for step in run["steps"]], "Accuracy by step"))
     for by, title in _SLICES.items():
         if rows := run["slices"][by]:
-            shares = [(f"{one['name']} ({one['total']})", one) for one in rows]
+            shares = [(f"{row['name']} ({row['total']})", row) for row in rows]
             yield _figure(title, svg.shares(shares, f"Accuracy by {title.lower()}"))
-    ordered = sorted(run["slices"]["database"], key=lambda one: (one["right"] - one["total"], one["name"]))
+    ordered = sorted(run["slices"]["database"], key=lambda row: (row["right"] - row["total"], row["name"]))
     rows = [
-        (one["name"], one["total"], f"{one['total'] - one['right']:g}", f"{one['percent']:.1f}", _interval(one))
-        for one in ordered
+        (row["name"], row["total"], f"{row['total'] - row['right']:g}", f"{row['percent']:.1f}", _interval(row))
+        for row in ordered
     ]
     head = ("database", "questions", "wrong", "%", "95 % interval")
     yield f"<details><summary>Databases ({len(rows)}), most wrong answers first</summary>{table(head, rows)}</details>"
-    wrong = [(one["label"], one["questions"], one["had_right"]) for one in run["wrong"]]
+    wrong = [(kind["label"], kind["questions"], kind["had_right"]) for kind in run["wrong"]]
     if wrong:
         yield f"<h4>Wrong answers</h4>{table(('what they return', 'questions', 'a candidate was right'), wrong)}"
 
 
 def _choosing(run: Mapping[str, Any]) -> Iterator[str]:
     rows = []
-    for one in run["selectors"]["methods"]:
-        matches = "" if one["em"] is None else f"{one['em']['percent']:.1f}"
-        bound = "" if one["of_bound"] is None else f"{one['of_bound']:.1f}"
-        low, high = one["interval"]
+    for method in run["selectors"]["methods"]:
+        matches = "" if method["em"] is None else f"{method['em']['percent']:.1f}"
+        bound = "" if method["of_bound"] is None else f"{method['of_bound']:.1f}"
+        low, high = method["interval"]
         rows.append(
             (
-                method_name(one),
-                f"{one['percent']:.1f}",
-                _interval(one),
+                method_name(method),
+                f"{method['percent']:.1f}",
+                _interval(method),
                 matches,
                 bound,
-                f"{one['difference']:+.1f}",
+                f"{method['difference']:+.1f}",
                 f"{low:+.1f} to {high:+.1f}",
-                one["won"],
-                one["lost"],
-                f"{one['p']:.3g}",
+                method["won"],
+                method["lost"],
+                f"{method['p']:.3g}",
             )
         )
     head = ("way to choose", "EX, %", "95 % interval", "EM, %", "% of bound", "points over votes", "interval", "won")
     yield table((*head, "lost", "p"), rows)
     bounds = run["bounds"]
     lines = {
-        label: [(float(one["candidates"]), one[key]["percent"]) for one in bounds] for key, label in _CURVES.items()
+        label: [(float(point["candidates"]), point[key]["percent"]) for point in bounds]
+        for key, label in _CURVES.items()
     }
     ends = (float(len(bounds)), 100.0)
     yield _figure(
@@ -219,18 +229,26 @@ def _generators(run: Mapping[str, Any]) -> Iterator[str]:
     overlap = run["overlap"]
     head = ("source", "asked", "solves", "%", "95 % interval", "it alone", "candidates")
     rows = [
-        (one["label"], one["total"], f"{one['right']:g}", f"{one['percent']:.1f}", _interval(one), one["alone"], count)
-        for one in overlap["sources"]
-        for count in [one["candidates"]]
+        (
+            source["label"],
+            source["total"],
+            f"{source['right']:g}",
+            f"{source['percent']:.1f}",
+            _interval(source),
+            source["alone"],
+            count,
+        )
+        for source in overlap["sources"]
+        for count in [source["candidates"]]
     ]
     yield table(head, rows)
-    names = [one["label"] for one in overlap["sources"]]
-    regions = [(_solvers(one["solved_by"], names), one["questions"]) for one in overlap["regions"][:16]]
+    names = [source["label"] for source in overlap["sources"]]
+    regions = [(_solvers(region["solved_by"], names), region["questions"]) for region in overlap["regions"][:16]]
     yield _figure("Questions that exactly these solve", svg.counts(regions, "Questions by who solves them"))
     if len(names) > 1:
         key = " · ".join(f"{chr(65 + at)}: {name}" for at, name in enumerate(names))
         yield f'<p class="dim">{escape(key)}</p>'
-        pairs = [tuple(one.values()) for one in overlap["pairs"]]
+        pairs = [tuple(pair.values()) for pair in overlap["pairs"]]
         every = table(("first", "second", "both", "only first", "only second"), pairs)
         yield f"<details><summary>Every two</summary>{every}</details>"
 
@@ -244,18 +262,18 @@ def _solvers(solved_by: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _risk(run: Mapping[str, Any]) -> Iterator[str]:
-    found = run["risk"]
-    if found is None:
+    risk = run["risk"]
+    if risk is None:
         yield '<p class="dim">The answers of this run have no confidence.</p>'
         return
-    yield _figure("Risk and coverage", risk_chart({"by confidence": found}))
-    yield _figure("Calibration", reliability_chart({"answers": found}))
-    without = f"; questions without an answer or a confidence: {found['without']}" if found["without"] else ""
+    yield _figure("Risk and coverage", risk_chart({"by confidence": risk}))
+    yield _figure("Calibration", reliability_chart({"answers": risk}))
+    without = f"; questions without an answer or a confidence: {risk['without']}" if risk["without"] else ""
     yield (
-        f'<p class="dim">Mean share wrong over all coverages: {found["area"]:.1f} %; in random order '
-        f"{found['area_random']:.1f} %, in the best {found['area_best']:.1f} %{without}.</p>"
+        f'<p class="dim">Mean share wrong over all coverages: {risk["area"]:.1f} %; in random order '
+        f"{risk['area_random']:.1f} %, in the best {risk['area_best']:.1f} %{without}.</p>"
     )
-    yield f'<p class="dim">Expected calibration error: {found["error"]:.1f} points.</p>'
+    yield f'<p class="dim">Expected calibration error: {risk["error"]:.1f} points.</p>'
 
 
 def _cost(run: Mapping[str, Any]) -> Iterator[str]:
@@ -277,8 +295,8 @@ _QUESTIONS: Final = """<section id="questions"><h2>Questions</h2>
 <div id="list"></div><button id="more" type="button" hidden>Show more</button></section>"""
 
 
-def _interval(one: Mapping[str, Any]) -> str:
-    return f"{one['low']:.1f} – {one['high']:.1f}"
+def _interval(figures: Mapping[str, Any]) -> str:
+    return f"{figures['low']:.1f} – {figures['high']:.1f}"
 
 
 def _figure(title: str, chart: str) -> str:

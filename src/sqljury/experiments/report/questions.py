@@ -22,9 +22,9 @@ def questions(
     runs: Sequence[StoredRun], records: Sequence[Mapping[str, Record]], costs: Sequence[RunCost]
 ) -> list[dict[str, Any]]:
     """All questions of all runs, in the order of the first that has them."""
-    judged = [{one.id: one for one in run.questions} for run in runs]
+    judged = [{question.id: question for question in run.questions} for run in runs]
     faults = {id_: why for run in runs for id_, why in run.faults}
-    ids = dict.fromkeys(id_ for own in records for id_ in _ordered(own))
+    ids = dict.fromkeys(id_ for answers in records for id_ in _ordered(answers))
     return [_question(id_, judged, records, costs, faults.get(id_, "")) for id_ in ids]
 
 
@@ -39,58 +39,58 @@ def _question(
     costs: Sequence[RunCost],
     fault: str,
 ) -> dict[str, Any]:
-    first = next(own[id_] for own in records if id_ in own)
-    level = next((own[id_].hardness for own in judged if id_ in own), "")
-    found = {
+    first = next(answers[id_] for answers in records if id_ in answers)
+    level = next((asked[id_].hardness for asked in judged if id_ in asked), "")
+    entry = {
         "id": visible(id_),
         "db": visible(first["db_id"]),
         "level": level,
         "text": visible(first["question"]),
         "gold": serialize.query(cut(first["gold"])),
         "runs": [
-            _answer(own[id_], mine[id_], cost) if id_ in own else None
-            for own, mine, cost in zip(judged, records, costs, strict=True)
+            _answer(asked[id_], answers[id_], cost) if id_ in asked else None
+            for asked, answers, cost in zip(judged, records, costs, strict=True)
         ],
     }
-    found |= {"evidence": visible(first["evidence"])} if first.get("evidence") else {}
-    return found | ({"fault": visible(fault)} if fault else {})
+    entry |= {"evidence": visible(first["evidence"])} if first.get("evidence") else {}
+    return entry | ({"fault": visible(fault)} if fault else {})
 
 
 def _answer(question: Asked, record: Record, costs: RunCost) -> dict[str, Any]:
     """What a run made of a question: its queries with verdicts, the candidates, the choice and the cost."""
-    texts = dict.fromkeys((record["sql"], *(one.queries[-1] for one in question.candidates)))
-    places = {sql: place for place, sql in enumerate(text for text in texts if text)}
+    texts = dict.fromkeys((record["sql"], *(candidate.queries[-1] for candidate in question.candidates)))
+    numbers = {sql: number for number, sql in enumerate(text for text in texts if text)}
     cost = costs.questions[question.id]
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "right": question.right(record["sql"]),
-        "answer": places.get(record["sql"]),
-        "queries": [_query(question, sql) for sql in places],
+        "answer": numbers.get(record["sql"]),
+        "queries": [_query(question, sql) for sql in numbers],
         "candidates": [
-            _candidate(one, stored, places.get(one.queries[-1]))
-            for one, stored in zip(question.candidates, record["candidates"], strict=True)
+            _candidate(candidate, stored, numbers.get(candidate.queries[-1]))
+            for candidate, stored in zip(question.candidates, record["candidates"], strict=True)
         ],
         "seconds": round(cost.seconds, 3),
         "tokens": cost.computed_tokens,
     }
-    found |= {key: round(record[key], 4) for key in ("confidence", "agreement") if record.get(key) is not None}
-    found |= {"error": visible(record["error"])} if record["error"] else {}
-    found |= {"usd": round(cost.usd, 6)} if cost.usd else {}
-    found |= {"linked": [visible(str(name)) for name in record["linked"]]} if record.get("linked") else {}
-    return found | ({"choice": _choice(record["choice"])} if isinstance(record.get("choice"), dict) else {})
+    entry |= {key: round(record[key], 4) for key in ("confidence", "agreement") if record.get(key) is not None}
+    entry |= {"error": visible(record["error"])} if record["error"] else {}
+    entry |= {"usd": round(cost.usd, 6)} if cost.usd else {}
+    entry |= {"linked": [visible(str(name)) for name in record["linked"]]} if record.get("linked") else {}
+    return entry | ({"choice": _choice(record["choice"])} if isinstance(record.get("choice"), dict) else {})
 
 
 def _query(question: Asked, sql: str) -> dict[str, Any]:
     tried = question.tried(sql)
-    found: dict[str, Any] = {"sql": serialize.query(cut(sql)), "right": tried.right}
+    entry: dict[str, Any] = {"sql": serialize.query(cut(sql)), "right": tried.right}
     if tried.error is not None:
-        return found | {"error": visible(tried.error)}
-    return found | ({"deviation": tried.deviation} if tried.deviation else {})
+        return entry | {"error": visible(tried.error)}
+    return entry | ({"deviation": tried.deviation} if tried.deviation else {})
 
 
-def _candidate(one: Any, stored: Record, place: int | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"query": place, "part": one.part + 1, "by": visible(one.generator)}
-    found |= {"group": one.group} if one.group is not None else {}
-    found |= {"logprob": round(one.logprob, 2)} if one.logprob is not None else {}
+def _candidate(candidate: Any, stored: Record, number: int | None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"query": number, "part": candidate.part + 1, "by": visible(candidate.generator)}
+    entry |= {"group": candidate.group} if candidate.group is not None else {}
+    entry |= {"logprob": round(candidate.logprob, 2)} if candidate.logprob is not None else {}
     fixes = [
         {
             "by": visible(fix["by"]),
@@ -99,18 +99,18 @@ def _candidate(one: Any, stored: Record, place: int | None) -> dict[str, Any]:
         }
         for fix in stored["fixes"]
     ]
-    return found | ({"fixes": fixes} if fixes else {})
+    return entry | ({"fixes": fixes} if fixes else {})
 
 
 def _choice(choice: Record) -> dict[str, Any]:
     """How a run chose: scores by group, comparisons, and its tests."""
-    found: dict[str, Any] = {"selector": visible(str(choice.get("selector", "")))}
+    entry: dict[str, Any] = {"selector": visible(str(choice.get("selector", "")))}
     if note := choice.get("note"):
-        found["note"] = visible(str(note))
+        entry["note"] = visible(str(note))
     for name in ("scores", "comparisons", "tests"):
         if isinstance(listed := choice.get(name), list) and listed:
-            found[name] = [_small(one) for one in listed[:_MOST_TESTS]]
-    return found
+            entry[name] = [_small(item) for item in listed[:_MOST_TESTS]]
+    return entry
 
 
 def _small(value: Any) -> Any:
@@ -120,9 +120,9 @@ def _small(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
-        return {visible(str(key)): _small(one) for key, one in value.items()}
+        return {visible(str(key)): _small(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_small(one) for one in value[:_MOST_ROWS]]
+        return [_small(item) for item in value[:_MOST_ROWS]]
     return value
 
 

@@ -19,16 +19,16 @@ _SLICES: Final = {"hardness": "hardness", "joins": "joins in gold", "clause": "c
 def markdown(found: Mapping[str, Any]) -> str:
     """The text for what ``report`` found."""
     parts = [BEGINS + "# Report on runs", *_table(("run", "right, %", "95 % interval", "questions"), _summary(found))]
-    texts = {one["id"]: one["text"] for one in found["questions"]}
-    for run, one in zip(found["runs"][1:], found["compared"], strict=True):
-        parts += _changed(found["runs"][0]["label"], run["label"], one, texts)
+    texts = {question["id"]: question["text"] for question in found["questions"]}
+    for run, comparison in zip(found["runs"][1:], found["compared"], strict=True):
+        parts += _changed(found["runs"][0]["label"], run["label"], comparison, texts)
     for run in found["runs"]:
         parts += _run(run)
     return "\n".join(parts) + "\n"
 
 
-def _summary(found: Mapping[str, Any]) -> Iterator[Sequence[object]]:
-    for run in found["runs"]:
+def _summary(report: Mapping[str, Any]) -> Iterator[Sequence[object]]:
+    for run in report["runs"]:
         yield run["label"], *_share(run["accuracy"])
 
 
@@ -38,16 +38,18 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
     if run["faults"]:
         yield f"{len(run['faults'])} questions cannot be judged and are left out."
     yield from _table(
-        ("step", "right, %", "95 % interval", "of"), ((one["label"], *_share(one)) for one in run["steps"])
+        ("step", "right, %", "95 % interval", "of"), ((step["label"], *_share(step)) for step in run["steps"])
     )
     for by, title in _SLICES.items():
-        rows = ((one["name"], *_share(one)) for one in run["slices"][by])
+        rows = ((row["name"], *_share(row)) for row in run["slices"][by])
         yield from _table((title, "right, %", "95 % interval", "of"), rows)
-    wrong = ((one["label"], one["questions"], one["had_right"]) for one in run["wrong"])
+    wrong = ((kind["label"], kind["questions"], kind["had_right"]) for kind in run["wrong"])
     yield from _table(("wrong answers", "questions", "a candidate was right"), wrong)
-    methods = ((method_name(one), *_share(one), f"{one['difference']:+.1f}") for one in run["selectors"]["methods"])
+    methods = (
+        (method_name(method), *_share(method), f"{method['difference']:+.1f}") for method in run["selectors"]["methods"]
+    )
     yield from _table(("way to choose", "right, %", "95 % interval", "of", "points over votes"), methods)
-    regions = ((" + ".join(one["solved_by"]) or "none", one["questions"]) for one in run["overlap"]["regions"])
+    regions = ((" + ".join(region["solved_by"]) or "none", region["questions"]) for region in run["overlap"]["regions"])
     yield from _table(("solved by exactly", "questions"), regions)
     if run["risk"] is not None:
         points = ((f"{x:.1f}", f"{y:.1f}", f"{sure:.3f}") for x, y, sure in _some(run["risk"]["points"]))
@@ -58,27 +60,27 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(SPREAD_HEAD, spread_rows(run["cost"]))
 
 
-def _changed(first: str, second: str, one: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[str]:
+def _changed(first: str, second: str, compared: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[str]:
     yield from ("", f"## {_cell(second)} against {_cell(first)}", "")
-    yield f"{one['second']:.1f} against {one['first']:.1f} % on {one['questions']} questions:"
-    yield f"{one['difference']:+.2f} points, 95 % interval {one['low']:+.2f} to {one['high']:+.2f};"
-    yield f"{len(one['won'])} won, {len(one['lost'])} lost,"
-    yield f"McNemar p = {one['p']:.3g}."
+    yield f"{compared['second']:.1f} against {compared['first']:.1f} % on {compared['questions']} questions:"
+    yield f"{compared['difference']:+.2f} points, 95 % interval {compared['low']:+.2f} to {compared['high']:+.2f};"
+    yield f"{len(compared['won'])} won, {len(compared['lost'])} lost,"
+    yield f"McNemar p = {compared['p']:.3g}."
     for name in ("won", "lost"):
-        yield from _table((name, "question"), ((id_, texts[id_]) for id_ in one[name][:_LISTED]))
-        if len(one[name]) > _LISTED:
-            yield f"and {len(one[name]) - _LISTED} more; JSON has all."
+        yield from _table((name, "question"), ((id_, texts[id_]) for id_ in compared[name][:_LISTED]))
+        if len(compared[name]) > _LISTED:
+            yield f"and {len(compared[name]) - _LISTED} more; JSON has all."
 
 
 def _some(points: Sequence[Any]) -> Sequence[Any]:
     """A curve's points, or so many of them, at even distances, that a reader sees its course; JSON has all."""
     if len(points) <= _POINTS:
         return points
-    return [points[round(place * (len(points) - 1) / (_POINTS - 1))] for place in range(_POINTS)]
+    return [points[round(index * (len(points) - 1) / (_POINTS - 1))] for index in range(_POINTS)]
 
 
-def _share(one: Mapping[str, Any]) -> tuple[str, str, int]:
-    return f"{one['percent']:.1f}", f"{one['low']:.1f} - {one['high']:.1f}", one["total"]
+def _share(figures: Mapping[str, Any]) -> tuple[str, str, int]:
+    return f"{figures['percent']:.1f}", f"{figures['low']:.1f} - {figures['high']:.1f}", figures["total"]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

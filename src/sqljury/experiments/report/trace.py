@@ -18,7 +18,7 @@ def html(spans: Sequence[Span]) -> str:
     """The page of the spans of one or several questions, each question with its own chart."""
     roots = [span for span in spans if not any(other.id == span.parent for other in spans)]
     parts = ["<header><h1>Trace</h1></header><main>"]
-    for root in sorted(roots, key=lambda one: one.start):
+    for root in sorted(roots, key=lambda span: span.start):
         rows = list(_below(root, spans, 0))
         bars = [
             (span.name, (span.start - root.start) / 1e9, (span.end - root.start) / 1e9, depth) for span, depth in rows
@@ -30,16 +30,20 @@ def html(spans: Sequence[Span]) -> str:
 
 def _below(span: Span, spans: Sequence[Span], depth: int) -> Iterator[tuple[Span, int]]:
     yield span, depth
-    for other in sorted((one for one in spans if one.parent == span.id), key=lambda one: one.start):
-        yield from _below(other, spans, depth + 1)
+    for child in sorted((child for child in spans if child.parent == span.id), key=lambda child: child.start):
+        yield from _below(child, spans, depth + 1)
 
 
 def _table(rows: Sequence[tuple[Span, int]]) -> str:
     """What each span says, behind its name and seconds."""
     parts = []
     for span, _ in rows:
-        said = "".join(f"<dt>{escape(key)}</dt><dd>{escape(str(one))}</dd>" for key, one in span.attributes.items())
+        attributes = "".join(
+            f"<dt>{escape(key)}</dt><dd>{escape(str(value))}</dd>" for key, value in span.attributes.items()
+        )
         mark = ' <span class="wrong">failed</span>' if span.failed else ""
         seconds = f"{(span.end - span.start) / 1e9:.3f} s"
-        parts.append(f"<details><summary>{escape(span.name)} · {seconds}{mark}</summary><dl>{said}</dl></details>")
+        parts.append(
+            f"<details><summary>{escape(span.name)} · {seconds}{mark}</summary><dl>{attributes}</dl></details>"
+        )
     return "".join(parts)

@@ -66,13 +66,13 @@ def interruptible(items: Generator[T], cancel: threading.Event | None, seconds: 
     """
     ends = time.monotonic() + seconds
     arrived: queue.SimpleQueue[list[T] | None] = queue.SimpleQueue()
-    left = threading.Event()
+    abandoned = threading.Event()
 
     def read() -> None:
         with contextlib.closing(items):
             for item in items:
                 arrived.put([item])
-                if left.is_set():
+                if abandoned.is_set():
                     break
         arrived.put(None)
 
@@ -83,7 +83,7 @@ def interruptible(items: Generator[T], cancel: threading.Event | None, seconds: 
             _heed(cancel, ends)
             yield from batch
     finally:
-        left.set()
+        abandoned.set()
 
 
 def _heed(cancel: threading.Event | None, ends: float) -> None:

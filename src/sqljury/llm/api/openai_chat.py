@@ -176,7 +176,7 @@ def _tokens(logprobs: Any, top: int) -> tuple[Token, ...]:
         Token(
             entry.token,
             entry.logprob,
-            tuple((other.token, other.logprob) for other in (entry.top_logprobs or [])[:top]),
+            tuple((alternative.token, alternative.logprob) for alternative in (entry.top_logprobs or [])[:top]),
         )
         for entry in entries
     )

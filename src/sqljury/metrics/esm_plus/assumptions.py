@@ -44,10 +44,10 @@ class Facts:
             non_null=frozenset(name for table in tables for name in _non_null(table)),
             primary_keys={table.name.lower(): tuple(_full(table, table.primary_key)) for table in tables},
             references={
-                own: f"{key.ref_table}.{other}".lower()
+                column: f"{key.ref_table}.{ref_column}".lower()
                 for table in tables
                 for key in reversed(table.declared_keys)  # of two keys on one column the first declared counts
-                for own, other in zip(_full(table, key.columns), key.ref_columns, strict=True)
+                for column, ref_column in zip(_full(table, key.columns), key.ref_columns, strict=True)
             },
             affinities={
                 f"{table.name}.{column.name}".lower(): _alike(affinity(column.type))
@@ -70,8 +70,10 @@ class Facts:
 
     def within(self, tables: Iterable[object]) -> Self:
         """The same facts, but only columns of these tables are unique or non-null."""
-        own = set(tables)
-        unique, non_null = (frozenset(c for c in known if _table(c) in own) for known in (self.unique, self.non_null))
+        wanted = set(tables)
+        unique, non_null = (
+            frozenset(c for c in known if _table(c) in wanted) for known in (self.unique, self.non_null)
+        )
         return replace(self, unique=unique, non_null=non_null)
 
     def affinity(self, column: str) -> Affinity | None:
@@ -85,9 +87,13 @@ class Facts:
 
     def told_apart(self, column: str, by: str) -> bool:
         """Whether comparing with the column ``by`` leaves different values of ``column`` different."""
-        own, other = self.affinity(column), self.affinity(by)
+        column_affinity, by_affinity = self.affinity(column), self.affinity(by)
         numeric = ("NUMERIC", "REAL")
-        return own in numeric or (own == "TEXT" and other not in (*numeric, None)) or own == other == "BLOB"
+        return (
+            column_affinity in numeric
+            or (column_affinity == "TEXT" and by_affinity not in (*numeric, None))
+            or column_affinity == by_affinity == "BLOB"
+        )
 
     def spread(self, groups: Iterable[Iterable[str]]) -> Self:
         """The same facts where the columns of each group are equal: what one guarantees holds for all (rule 16)."""

@@ -55,17 +55,17 @@ def rule_2(query: Query, facts: Facts) -> Applied | None:
 
 def rule_2_in_aggregates(query: Query, facts: Facts) -> Applied | None:
     """``count(DISTINCT c)`` ~ ``count(c)``, c unique."""
-    found: list[str] = []
+    assumptions: list[str] = []
 
     def change(expression: Expression) -> Expression:
         match expression:
             case Aggregate(function, True, Column(name) as argument) if name in facts.unique:
-                found.append(is_unique(name))
+                assumptions.append(is_unique(name))
                 return Aggregate(function, False, argument)
         return expression
 
     changed = mapped(query, lambda expression: mapped_expression(expression, change))
-    return Applied(changed, tuple(dict.fromkeys(found))) if found else None
+    return Applied(changed, tuple(dict.fromkeys(assumptions))) if assumptions else None
 
 
 def rule_5(query: Query, facts: Facts) -> Applied | None:
@@ -85,17 +85,17 @@ def rule_5(query: Query, facts: Facts) -> Applied | None:
 
 def rule_7(query: Query, facts: Facts) -> Applied | None:
     """``count(c)`` ~ ``count(*)`` in SELECT, HAVING and ORDER BY, c non-null and not DISTINCT."""
-    found: list[str] = []
+    assumptions: list[str] = []
 
     def change(expression: Expression) -> Expression:
         match expression:
             case Aggregate("count", False, Column(name)) if name in facts.non_null:
-                found.append(is_non_null(name))
+                assumptions.append(is_non_null(name))
                 return Aggregate("count", False, Column(STAR))
         return expression
 
     changed = mapped(query, lambda expression: mapped_expression(expression, change))
-    return Applied(changed, tuple(dict.fromkeys(found))) if found else None
+    return Applied(changed, tuple(dict.fromkeys(assumptions))) if assumptions else None
 
 
 def rule_9(query: Query, _: Facts) -> Applied | None:

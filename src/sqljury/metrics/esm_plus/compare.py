@@ -129,9 +129,9 @@ def _having(query: Query, compared: Compared) -> Form:
 
 def _keywords(units: Conditions) -> frozenset[str]:
     """The words that the published program looks for in conditions, whose own clause it compares not at all."""
-    found = {unit.operator for unit in units if isinstance(unit, Condition)} & {"in", "like"}
-    found |= {"not"} if any(isinstance(unit, Condition) and unit.negated for unit in units) else set()
-    return frozenset(found | ({"or"} & set(units)))
+    words = {unit.operator for unit in units if isinstance(unit, Condition)} & {"in", "like"}
+    words |= {"not"} if any(isinstance(unit, Condition) and unit.negated for unit in units) else set()
+    return frozenset(words | ({"or"} & set(units)))
 
 
 def _order_by(query: Query, compared: Compared) -> Form:
@@ -163,10 +163,10 @@ def _set_operator(query: Query, compared: Compared) -> Form:
 
 def chain(query: Query) -> list[Query]:
     """The query and those that set operators join to it."""
-    found = [query]
-    while found[-1].other is not None:
-        found.append(found[-1].other)
-    return found
+    queries = [query]
+    while queries[-1].other is not None:
+        queries.append(queries[-1].other)
+    return queries
 
 
 def _without_columns(part: Query, compared: Compared) -> Form:
@@ -255,8 +255,8 @@ def _expression(expression: Expression, compared: Compared) -> Form:
             return operator, _expression(left, compared), _expression(right, compared)
         case Call(function, arguments):
             return function, tuple(_expression(argument, compared) for argument in arguments)
-        case Derived(inner, place):
-            return "derived", place, _expression(inner, compared)
+        case Derived(inner, number):
+            return "derived", number, _expression(inner, compared)
         case Literal():
             return expression if compared.values else Literal("")
         case Query():

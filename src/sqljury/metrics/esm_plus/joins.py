@@ -43,10 +43,12 @@ def rule_12(query: Query, facts: Facts) -> Applied | None:
 def with_join(query: Query, at: int, facts: Facts) -> Applied | None:
     """The query with a join instead of the condition at this place, where that is a key IN or = a query."""
     match query.where[at]:
-        case Condition(False, "=" | "in", Column(own) as left, Query(select=(Column(key) as right,)) as nested, None):
+        case Condition(
+            False, "=" | "in", Column(foreign_key) as left, Query(select=(Column(key) as right,)) as nested, None
+        ):
             if not nested.plain or key not in facts.primary_keys.get(table_of(key), ()):
                 return None
-            if facts.references.get(own) != key:
+            if facts.references.get(foreign_key) != key:
                 return None
             changed = replace(
                 query,
@@ -55,7 +57,7 @@ def with_join(query: Query, at: int, facts: Facts) -> Applied | None:
                 on=joined("and", query.on, (Condition(False, "=", left, right, None),), nested.on),
                 where=put(query.where, at, nested.where),
             )
-            return Applied(changed, (refers_to(own, key),))
+            return Applied(changed, (refers_to(foreign_key, key),))
     return None
 
 
@@ -95,9 +97,9 @@ def rule_17(query: Query, _: Facts) -> Applied | None:
     return None
 
 
-def _same_tables(one: Query, other: Query) -> bool:
-    names = [sorted(table for table in query.tables if isinstance(table, str)) for query in (one, other)]
-    return names[0] == names[1] and len(names[0]) == len(one.tables) == len(other.tables)
+def _same_tables(first: Query, second: Query) -> bool:
+    names = [sorted(table for table in query.tables if isinstance(table, str)) for query in (first, second)]
+    return names[0] == names[1] and len(names[0]) == len(first.tables) == len(second.tables)
 
 
 def _listed(query: Query) -> str:
@@ -110,19 +112,19 @@ def _listed(query: Query) -> str:
 def without_joins(query: Query, facts: Facts, keeps: Keeps) -> Applied | None:
     """One join after another dropped; each may have been all that another one was needed for."""
     assumptions: tuple[str, ...] = ()
-    while (found := _needless_join(query, facts, keeps)) is not None:
-        at, own, key = found
-        place = query.tables.index(table_of(key))
+    while (needless := _needless_join(query, facts, keeps)) is not None:
+        at, foreign_key, key = needless
+        position = query.tables.index(table_of(key))
         # As published the join after the table goes with it; where kinds count, the one before it has to.
-        join = min(place, len(query.joins) - 1) if keeps is _any_kind else max(place - 1, 0)
+        join = min(position, len(query.joins) - 1) if keeps is _any_kind else max(position - 1, 0)
         changed = replace(
             query,
-            tables=query.tables[:place] + query.tables[place + 1 :],
+            tables=query.tables[:position] + query.tables[position + 1 :],
             joins=query.joins[:join] + query.joins[join + 1 :],
             on=put(query.on, at, ()),
         )
-        query = renamed(changed, {key: own})
-        assumptions += (refers_to(own, key), is_non_null(own))
+        query = renamed(changed, {key: foreign_key})
+        assumptions += (refers_to(foreign_key, key), is_non_null(foreign_key))
     return Applied(query, assumptions) if assumptions else None
 
 
@@ -136,9 +138,9 @@ def _needless_join(query: Query, facts: Facts, keeps: Keeps) -> tuple[int, str, 
             if keeps is _any_kind:
                 return None
             continue
-        own, key = link
-        if own in facts.non_null and _is_only_key(query, key) and keeps(query, own, key):
-            return at, own, key
+        foreign_key, key = link
+        if foreign_key in facts.non_null and _is_only_key(query, key) and keeps(query, foreign_key, key):
+            return at, foreign_key, key
     return None
 
 
@@ -150,8 +152,10 @@ def equal_pairs(unit: Condition | Group | str) -> Iterator[tuple[str, str]]:
             yield right, left
 
 
-def _is_link(own: str, key: str, facts: Facts) -> bool:
-    return facts.is_single_key(key) and facts.references.get(own) == key and table_of(own) != table_of(key)
+def _is_link(foreign_key: str, key: str, facts: Facts) -> bool:
+    return (
+        facts.is_single_key(key) and facts.references.get(foreign_key) == key and table_of(foreign_key) != table_of(key)
+    )
 
 
 def _is_only_key(query: Query, key: str) -> bool:
@@ -168,7 +172,7 @@ Keeps: TypeAlias = "Callable[[Query, str, str], bool]"
 """Whether the key's table, the last of these three, is joined to its foreign key so that it may go."""
 
 
-def _any_kind(query: Query, own: str, key: str) -> bool:  # noqa: ARG001
+def _any_kind(query: Query, foreign_key: str, key: str) -> bool:  # noqa: ARG001
     return True
 
 

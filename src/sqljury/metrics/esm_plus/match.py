@@ -65,14 +65,16 @@ def renumbered(query: Query) -> Iterator[Query]:
     for table in query.tables:
         if isinstance(table, str):
             uses[table.partition(":")[0]].append(table)
-    several = [places for places in uses.values() if 1 < len(places) <= 4]
+    several = [occurrences for occurrences in uses.values() if 1 < len(occurrences) <= 4]
     used = set(columns(query))
     for orders in product(*map(permutations, several)):
-        places = dict(zip(chain(*several), chain(*orders), strict=True))
-        if all(old == new for old, new in places.items()):
+        renumbering = dict(zip(chain(*several), chain(*orders), strict=True))
+        if all(old == new for old, new in renumbering.items()):
             continue
-        names = {name: places[table] + name[len(table) :] for name in used if (table := table_of(name)) in places}
-        tables = tuple(places.get(table, table) if isinstance(table, str) else table for table in query.tables)
+        names = {
+            name: renumbering[table] + name[len(table) :] for name in used if (table := table_of(name)) in renumbering
+        }
+        tables = tuple(renumbering.get(table, table) if isinstance(table, str) else table for table in query.tables)
         yield replace(renamed(query, names), tables=tables)
 
 
@@ -130,14 +132,17 @@ def esm_plus(gold: str, predicted: str, facts: Facts, options: Options = PUBLISH
     A query that cannot be read matches none, nor does a prediction that SQLite would not compile; ``error`` of its side
     says so. Nothing is raised for what a query holds.
     """
-    own_query, own = _rewritten(gold, facts, options)
-    other_query, other = _rewritten(predicted, facts, options)
-    if other_query is not None and not is_valid(predicted, facts.names):
-        other_query, other = None, replace(other, error="SQLite does not accept it on this schema")
-    if own_query is None or other_query is None:
-        return Match(False, own, other)
-    differs = _differences(own_query, other_query, options)
-    return Match(not differs, own, other, differs)
+    gold_query, gold_side = _rewritten(gold, facts, options)
+    predicted_query, predicted_side = _rewritten(predicted, facts, options)
+    if predicted_query is not None and not is_valid(predicted, facts.names):
+        predicted_query, predicted_side = (
+            None,
+            replace(predicted_side, error="SQLite does not accept it on this schema"),
+        )
+    if gold_query is None or predicted_query is None:
+        return Match(False, gold_side, predicted_side)
+    differs = _differences(gold_query, predicted_query, options)
+    return Match(not differs, gold_side, predicted_side, differs)
 
 
 def deciding_rules(gold: str, predicted: str, facts: Facts, options: Options = PUBLISHED) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def rule_5(query: Query, facts: Facts) -> Applied | None:
 
 def rule_7(query: Query, facts: Facts) -> Applied | None:
     """``count(c)`` ~ ``count(*)``, c non-null: whole expressions, up to the first DISTINCT in a clause."""
-    found: list[str] = []
+    assumptions: list[str] = []
 
     def over(units: tuple[Expression, ...], every: bool) -> tuple[Expression, ...]:
         changed = list(units)
@@ -73,20 +73,22 @@ def rule_7(query: Query, facts: Facts) -> Applied | None:
                 case Aggregate(function, True) if every or function == "count":
                     break
                 case Aggregate("count", False, Column(name)) if name in facts.non_null:
-                    found.append(is_non_null(name))
+                    assumptions.append(is_non_null(name))
                     changed[at] = Aggregate("count", False, Column(STAR))
         return tuple(changed)
 
     having = [unit for unit in query.having if isinstance(unit, Condition)]
-    left = iter(over(tuple(unit.left for unit in having), every=True))
+    left_sides = iter(over(tuple(unit.left for unit in having), every=True))
     keys = over(tuple(key.expression for key in query.order_by), every=True)
     changed = replace(
         query,
         select=over(query.select, every=False),
-        having=tuple(unit._replace(left=next(left)) if isinstance(unit, Condition) else unit for unit in query.having),
+        having=tuple(
+            unit._replace(left=next(left_sides)) if isinstance(unit, Condition) else unit for unit in query.having
+        ),
         order_by=tuple(Key(new, key.direction) for new, key in zip(keys, query.order_by, strict=True)),
     )
-    return Applied(changed, tuple(dict.fromkeys(found))) if found else None
+    return Applied(changed, tuple(dict.fromkeys(assumptions))) if assumptions else None
 
 
 def rule_8(query: Query, facts: Facts) -> Applied | None:

@@ -402,6 +402,6 @@ def _has_number(expression: Expression, *, right: bool = True) -> bool:
             return not isinstance(value, str)
         case Aggregate(_, _, argument):
             return _has_number(argument, right=right)
-        case Arithmetic(_, one, other):
-            return _has_number(one) or (right and _has_number(other))
+        case Arithmetic(_, first, second):
+            return _has_number(first) or (right and _has_number(second))
     return False

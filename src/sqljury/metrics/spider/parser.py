@@ -64,9 +64,9 @@ class Cursor:
 
     def _skip(self, word: str) -> bool:
         """Move past the next word if it is this one."""
-        found = self._peek() == word
-        self._at += found
-        return found
+        skipped = self._peek() == word
+        self._at += skipped
+        return skipped
 
     def _expect(self, word: str) -> None:
         if not self._skip(word):
@@ -107,12 +107,12 @@ def tokenize(sql: str, *, backticks: bool = False) -> list[str]:
     return _join_operators([_restored_behind(word, strings) for word in words] if backticks else words)
 
 
-def _set_aside(text: str, mark: str, kind: str, found: dict[str, str]) -> str:
-    """The text with what is between marks replaced by words that are not split, which ``found`` leads back."""
+def _set_aside(text: str, mark: str, kind: str, originals: dict[str, str]) -> str:
+    """The text with what is between marks replaced by words that are not split, which ``originals`` leads back."""
     pieces = text.split(mark)
     if len(pieces) % 2 == 0:
         raise InputError("not in Spider's grammar: a quotation mark is not closed")
-    found |= {f"__{kind}_{index}__": f"{mark}{inside}{mark}" for index, inside in enumerate(pieces[1::2])}
+    originals |= {f"__{kind}_{index}__": f"{mark}{inside}{mark}" for index, inside in enumerate(pieces[1::2])}
     keys = [*(f"__{kind}_{index}__" for index in range(len(pieces) // 2)), ""]
     return "".join(piece + key for piece, key in zip(pieces[::2], keys, strict=True))
 

@@ -21,7 +21,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any], str], Imported]]] = {"dbt
 
 def collect(paths: Sequence[Path], dialect: str = "") -> dict[str, Imported]:
     """What the files say, by the tool that wrote them; raises ``ProjectError`` for one of another kind."""
-    found: dict[str, Imported] = {}
+    imported: dict[str, Imported] = {}
     for path in paths:
         content = _content(path)
         kind = _kind(content)
@@ -29,8 +29,8 @@ def collect(paths: Sequence[Path], dialect: str = "") -> dict[str, Imported]:
             raise ProjectError(
                 f"{path}: is neither dbt's manifest.json or semantic_manifest.json nor an Ossie semantic model"
             )
-        found.setdefault(kind, Imported()).add(_READERS[kind](content, dialect))
-    return found
+        imported.setdefault(kind, Imported()).add(_READERS[kind](content, dialect))
+    return imported
 
 
 def write(path: Path, imported: Imported, schema: Schema) -> list[str]:

@@ -34,8 +34,8 @@ class _Tables:
             called: tuple[str, ...] = ("ref", name)
             if node.get("resource_type") == "source":
                 called = ("source", text_of(node.get("source_name")), name)
-                other = models.get(table.casefold())
-                table = f"{schema}.{table}" if other and schema and text_of(other.get("schema")) != schema else table
+                model = models.get(table.casefold())
+                table = f"{schema}.{table}" if model and schema and text_of(model.get("schema")) != schema else table
             self.by_id[text_of(node.get("unique_id"))] = table
             if (version := node.get("version")) is not None:
                 self._called[*called, str(version)] = table
@@ -59,36 +59,36 @@ class _Tables:
 
 def read(manifest: Mapping[str, Any], dialect: str = "") -> Imported:
     """What either kind of manifest says; parts of an unexpected form are passed over."""
-    found = Imported()
+    imported = Imported()
     nodes = [*listed(manifest.get("nodes")), *listed(manifest.get("sources"))]
     tables = _Tables(nodes)
     for node in nodes:
         if part(node.get("config")).get("materialized") == "ephemeral":
-            found.left_out.append(f"model {text_of(node.get('name'))}: is ephemeral, so there is no table of it")
+            imported.left_out.append(f"model {text_of(node.get('name'))}: is ephemeral, so there is no table of it")
         elif node.get("resource_type") in _TABLES and tables.of(node):
-            found.items += _described(node, tables.of(node))
-            _constraints(node, tables, found)
+            imported.items += _described(node, tables.of(node))
+            _constraints(node, tables, imported)
         elif node.get("resource_type") == "test":
-            _test(node, tables, found)
+            _test(node, tables, imported)
     known = Metrics(dialect, tables.named)
     for entry in listed(manifest.get("semantic_models")):
         model = known.models[text_of(entry.get("name"))] = _model(entry, tables)
-        found.items += _semantic(entry, model)
-        _computed(model, dialect, found)
-    found.joins += _joins(known.models)
+        imported.items += _semantic(entry, model)
+        _computed(model, dialect, imported)
+    imported.joins += _joins(known.models)
     known.metrics = {
         **{name: metric for model in known.models.values() for name, metric in _measures_that_are_metrics(model)},
         **{text_of(metric.get("name")): metric for metric in listed(manifest.get("metrics"))},
     }
     for name, metric in known.metrics.items():
-        _add_metric(name, metric, known, found)
+        _add_metric(name, metric, known, imported)
     idle = (name for model in known.models.values() for name in model.measures if name not in known.used)
-    found.left_out += [f"measure {name}: no metric reads it" for name in idle]
-    found.left_out += [
+    imported.left_out += [f"measure {name}: no metric reads it" for name in idle]
+    imported.left_out += [
         f"saved query {text_of(query.get('name'))}: is a query, not a note"
         for query in listed(manifest.get("saved_queries"))
     ]
-    return found
+    return imported
 
 
 def _table(node: Mapping[str, Any]) -> str:
@@ -106,12 +106,12 @@ def _described(node: Mapping[str, Any], table: str) -> Iterator[Item]:
             yield Item(table, name, description=description, where=where)
 
 
-def _constraints(node: Mapping[str, Any], tables: _Tables, found: Imported) -> None:
+def _constraints(node: Mapping[str, Any], tables: _Tables, imported: Imported) -> None:
     """Foreign keys are joins. Other constraints, and what a source says of all its tables, are listed."""
     table = tables.of(node)
     if described := text_of(node.get("source_description")):
         left_out = f"source {text_of(node.get('source_name'))}: its description is of no single table: {described[:80]}"
-        found.left_out += [left_out] if left_out not in found.left_out else []
+        imported.left_out += [left_out] if left_out not in imported.left_out else []
     of_columns = [
         ({**constraint, "columns": [text_of(column.get("name"))]})
         for column in listed(node.get("columns"))
@@ -120,20 +120,24 @@ def _constraints(node: Mapping[str, Any], tables: _Tables, found: Imported) -> N
     for constraint in (*listed(node.get("constraints")), *of_columns):
         kind = text_of(constraint.get("type"))
         to = tables.named(text_of(constraint.get("to")))
-        own, other = (_texts(constraint.get(key)) for key in ("columns", "to_columns"))
+        columns, to_columns = (_texts(constraint.get(key)) for key in ("columns", "to_columns"))
         if not to and (written := _REFERENCES.fullmatch(text_of(constraint.get("expression")))):
-            to, other = tables.named(written[1]), [name.strip(' "`') for name in written[2].split(",")]
-        if kind == "foreign_key" and to and own and len(own) == len(other):
-            found.joins.append(tuple(((table, left), (to, right)) for left, right in zip(own, other, strict=True)))
+            to, to_columns = tables.named(written[1]), [name.strip(' "`') for name in written[2].split(",")]
+        if kind == "foreign_key" and to and columns and len(columns) == len(to_columns):
+            imported.joins.append(
+                tuple(((table, left), (to, right)) for left, right in zip(columns, to_columns, strict=True))
+            )
         elif kind:
-            found.left_out.append(f"constraint {kind} on {', '.join(own) or table}: is read from the database itself")
+            imported.left_out.append(
+                f"constraint {kind} on {', '.join(columns) or table}: is read from the database itself"
+            )
 
 
 def _texts(value: object) -> list[str]:
     return [text for entry in value if (text := text_of(entry))] if isinstance(value, list) else []
 
 
-def _test(node: Mapping[str, Any], tables: _Tables, found: Imported) -> None:
+def _test(node: Mapping[str, Any], tables: _Tables, imported: Imported) -> None:
     """``relationships`` are joins, ``accepted_values`` say what a column may hold; other tests say nothing."""
     test = part(node.get("test_metadata"))
     arguments = part(test.get("kwargs"))
@@ -144,12 +148,12 @@ def _test(node: Mapping[str, Any], tables: _Tables, found: Imported) -> None:
     if not table or not column:
         return
     if test.get("name") == "relationships":
-        to, other = tables.named(text_of(arguments.get("to"))), text_of(arguments.get("field"))
-        if to and other:
-            found.joins.append((((table, column), (to, other)),))
+        to, to_column = tables.named(text_of(arguments.get("to"))), text_of(arguments.get("field"))
+        if to and to_column:
+            imported.joins.append((((table, column), (to, to_column)),))
     elif test.get("name") == "accepted_values" and isinstance(values := arguments.get("values"), list):
         shown = ", ".join(text_of(str(value)) for value in values[:30])
-        found.items.append(Item(table, column, description=f"one of {shown}", where=f"test on {table}.{column}"))
+        imported.items.append(Item(table, column, description=f"one of {shown}", where=f"test on {table}.{column}"))
 
 
 def _model(model: Mapping[str, Any], tables: _Tables) -> Model:
@@ -175,19 +179,19 @@ def _semantic(model: Mapping[str, Any], known: Model) -> Iterator[Item]:
             yield Item(known.table, column, description, (label,) if label else (), where=where)
 
 
-def _computed(known: Model, dialect: str, found: Imported) -> None:
+def _computed(known: Model, dialect: str, imported: Imported) -> None:
     """Dimensions that are expressions are formulas."""
     for name, entry in known.dimensions.items():
         if not (text := text_of(entry.get("expr"))) or text.isidentifier():
             continue
         label = text_of(entry.get("label")) or name.replace("_", " ")
         try:
-            found.formulas.append((label, of_table(text, known.table, dialect), (known.table,)))
+            imported.formulas.append((label, of_table(text, known.table, dialect), (known.table,)))
         except UnusableError as problem:
-            found.left_out.append(f"dimension {name}: {problem}")
+            imported.left_out.append(f"dimension {name}: {problem}")
             continue
         if description := text_of(entry.get("description")):
-            found.glossary.append((label, description))
+            imported.glossary.append((label, description))
 
 
 def _measures_that_are_metrics(model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -211,15 +215,15 @@ def _joins(models: Mapping[str, Model]) -> Iterator[tuple[tuple[tuple[str, str],
                 yield (((model.table, column_of(entity)), keys[name]),)
 
 
-def _add_metric(name: str, metric: Mapping[str, Any], known: Metrics, found: Imported) -> None:
+def _add_metric(name: str, metric: Mapping[str, Any], known: Metrics, imported: Imported) -> None:
     label, spoken = text_of(metric.get("label")), name.replace("_", " ")
-    if not label or label.casefold() in {other.casefold() for other, _, _ in found.formulas}:
+    if not label or label.casefold() in {other.casefold() for other, _, _ in imported.formulas}:
         label = spoken  # names are unique, labels are not
     try:
         expression, tables = formula(name, known)
     except UnusableError as problem:
-        found.left_out.append(f"metric {name}: {problem}")
+        imported.left_out.append(f"metric {name}: {problem}")
         return
-    found.formulas.append((label, expression, tables))
+    imported.formulas.append((label, expression, tables))
     if description := text_of(metric.get("description")):
-        found.glossary.append((label, description))
+        imported.glossary.append((label, description))

@@ -175,11 +175,11 @@ def _resolved(template: str, model: Model, known: Metrics) -> tuple[str, list[st
 
     def column(match: re.Match[str]) -> str:
         kind, path = match[1], match[2].split("__")
-        for each in (model, *known.models.values()):
-            entries = each.dimensions if kind == "Dimension" else each.entities
-            if path[-1] in entries and (len(path) == 1 or path[-2] in each.entities):
-                tables.append(each.table)
-                return of_table(column_of(entries[path[-1]]), each.table, known.dialect)
+        for semantic_model in (model, *known.models.values()):
+            entries = semantic_model.dimensions if kind == "Dimension" else semantic_model.entities
+            if path[-1] in entries and (len(path) == 1 or path[-2] in semantic_model.entities):
+                tables.append(semantic_model.table)
+                return of_table(column_of(entries[path[-1]]), semantic_model.table, known.dialect)
         raise UnusableError(f"its filter names {match[2]!r}, which is not in the file")
 
     text = _REFERENCE.sub(column, template)

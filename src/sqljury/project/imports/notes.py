@@ -127,7 +127,7 @@ def expression_of(text: str, dialect: str) -> exp.Expr:
 
 def _missing(expression: str, used: Iterable[str], tables: Mapping[str, Table], dialect: str) -> list[str]:
     """Tables that a formula reads, and columns that it names, which the database lacks."""
-    own = [table for name in used if (table := tables.get(name.casefold())) is not None]
+    used_tables = [table for name in used if (table := tables.get(name.casefold())) is not None]
     missing = {name: None for name in used if name.casefold() not in tables}
     for column in expression_of(expression, dialect).find_all(exp.Column):
         if isinstance(column.this, exp.Star):
@@ -135,7 +135,7 @@ def _missing(expression: str, used: Iterable[str], tables: Mapping[str, Table], 
         if column.table:
             known = _end((column.table, column.name), tables)
         else:  # of one of the formula's tables
-            known = next(filter(None, (_end((table.name, column.name), tables) for table in own)), None)
+            known = next(filter(None, (_end((table.name, column.name), tables) for table in used_tables)), None)
         if known is None and not {column.table} & set(missing):
             missing[f"{column.table}.{column.name}" if column.table else column.name] = None
     return list(missing)
@@ -153,11 +153,11 @@ def _end(end: End, tables: Mapping[str, Table]) -> End | None:
 
 def _meanings(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Each term once, with all that is said of it."""
-    said: dict[str, tuple[str, dict[str, None]]] = {}
+    by_term: dict[str, tuple[str, dict[str, None]]] = {}
     for term, meaning in pairs:
         if term and meaning:
-            said.setdefault(term.casefold(), (term, {}))[1][meaning] = None
-    return ((term, "; ".join(meanings)) for term, meanings in said.values())
+            by_term.setdefault(term.casefold(), (term, {}))[1][meaning] = None
+    return ((term, "; ".join(meanings)) for term, meanings in by_term.values())
 
 
 def _section(name: str, lines: Iterable[str]) -> list[str]:

@@ -20,39 +20,39 @@ _PATH: Final = re.compile(r"\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)\b")
 
 def read(document: Mapping[str, Any], dialect: str = "") -> Imported:
     """What one document says, with one model at its root or several under ``semantic_model``."""
-    found = Imported()
+    imported = Imported()
     given = document.get("semantic_model")
     models = [document] if given is None else listed(given if isinstance(given, list) else [given])
     for model in models:
-        _read(model, dialect, found)
-    return found
+        _read(model, dialect, imported)
+    return imported
 
 
-def _read(model: Mapping[str, Any], dialect: str, found: Imported) -> None:
+def _read(model: Mapping[str, Any], dialect: str, imported: Imported) -> None:
     datasets = {text_of(dataset.get("name")): dataset for dataset in listed(model.get("datasets"))}
     tables = {name: table for name, dataset in datasets.items() if (table := _table(dataset))}
     fields = {name: _fields(datasets[name], dialect) for name in tables}
     for name, dataset in datasets.items():
         if name not in tables:
-            found.left_out.append(f"dataset {name}: is a query, not a table")
+            imported.left_out.append(f"dataset {name}: is a query, not a table")
             continue
-        found.items += _items(name, dataset, tables[name], fields[name], found)
+        imported.items += _items(name, dataset, tables[name], fields[name], imported)
     for relationship in listed(model.get("relationships")):
-        _relationship(relationship, tables, fields, found)
+        _relationship(relationship, tables, fields, imported)
     for metric in listed(model.get("metrics")):
-        _metric(metric, tables, fields, dialect, found)
-    _context(model, f"model {text_of(model.get('name'))}", found)
+        _metric(metric, tables, fields, dialect, imported)
+    _context(model, f"model {text_of(model.get('name'))}", imported)
 
 
-def _context(entry: Mapping[str, Any], where: str, found: Imported) -> None:
+def _context(entry: Mapping[str, Any], where: str, imported: Imported) -> None:
     """What is said to models, and is no synonym, is listed: a text, or instructions and examples."""
     given = entry.get("ai_context")
     instructions = text_of(given) or text_of(part(given).get("instructions"))
     if instructions:
-        found.left_out.append(f"instructions of {where}: write what holds always under rules: {instructions[:120]}")
+        imported.left_out.append(f"instructions of {where}: write what holds always under rules: {instructions[:120]}")
     examples = part(given).get("examples")
     if isinstance(examples, list) and examples:
-        found.left_out.append(f"examples of {where}: add those with a query to examples.jsonl")
+        imported.left_out.append(f"examples of {where}: add those with a query to examples.jsonl")
 
 
 def _table(dataset: Mapping[str, Any]) -> str:
@@ -69,43 +69,45 @@ def _fields(dataset: Mapping[str, Any], dialect: str) -> dict[str, str]:
 
 
 def _items(
-    name: str, dataset: Mapping[str, Any], table: str, fields: Mapping[str, str], found: Imported
+    name: str, dataset: Mapping[str, Any], table: str, fields: Mapping[str, str], imported: Imported
 ) -> Iterator[Item]:
     where = f"dataset {name}"
     synonyms = _synonyms(dataset) + ((name,) if name.casefold() != table.casefold() else ())
     yield Item(table, "", text_of(dataset.get("description")), synonyms, where=where)
-    _context(dataset, where, found)
+    _context(dataset, where, imported)
     for entry in listed(dataset.get("fields")):
         field_name, description = text_of(entry.get("name")), text_of(entry.get("description"))
-        _context(entry, f"field {name}.{field_name}", found)
+        _context(entry, f"field {name}.{field_name}", imported)
         expression = fields.get(field_name, "")
         if _NAME.fullmatch(expression):
             names = _synonyms(entry) + ((field_name,) if field_name.casefold() != expression.casefold() else ())
             yield Item(table, expression, description, names, where=where)
         elif expression:
             label = text_of(entry.get("label")) or field_name
-            found.formulas.append((label, expression, (table,)))
+            imported.formulas.append((label, expression, (table,)))
             if description:
-                found.glossary.append((label, description))
+                imported.glossary.append((label, description))
         else:
-            found.left_out.append(f"field {name}.{field_name}: has no expression in plain SQL")
+            imported.left_out.append(f"field {name}.{field_name}: has no expression in plain SQL")
 
 
 def _relationship(
-    given: Mapping[str, Any], tables: Mapping[str, str], fields: Mapping[str, Mapping[str, str]], found: Imported
+    given: Mapping[str, Any], tables: Mapping[str, str], fields: Mapping[str, Mapping[str, str]], imported: Imported
 ) -> None:
     left, right = text_of(given.get("from")), text_of(given.get("to"))
     columns: list[list[Any]] = [
         value if isinstance(value := given.get(key), list) else [] for key in ("from_columns", "to_columns")
     ]
     if left not in tables or right not in tables or not columns[0] or len(columns[0]) != len(columns[1]):
-        found.left_out.append(f"relationship {text_of(given.get('name'))}: has no two tables with as many columns each")
+        imported.left_out.append(
+            f"relationship {text_of(given.get('name'))}: has no two tables with as many columns each"
+        )
         return
     pairs = tuple(
         ((tables[left], _column(fields[left], first)), (tables[right], _column(fields[right], second)))
         for first, second in zip(*columns, strict=True)
     )
-    found.joins.append(pairs)
+    imported.joins.append(pairs)
 
 
 def _column(fields: Mapping[str, str], name: object) -> str:
@@ -118,12 +120,12 @@ def _metric(
     tables: Mapping[str, str],
     fields: Mapping[str, Mapping[str, str]],
     dialect: str,
-    found: Imported,
+    imported: Imported,
 ) -> None:
     name = text_of(metric.get("name"))
     expression = _expression(metric, dialect)
     if not expression:
-        found.left_out.append(f"metric {name}: has no expression in plain SQL")
+        imported.left_out.append(f"metric {name}: has no expression in plain SQL")
         return
     used: list[str] = []
 
@@ -135,11 +137,11 @@ def _metric(
         return f"{tables[match[1]]}.{inner}" if _NAME.fullmatch(inner) else f"({inner})"
 
     label = name.replace("_", " ")
-    _context(metric, f"metric {name}", found)
-    found.formulas.append((label, _PATH.sub(column, expression), tuple(dict.fromkeys(used))))
+    _context(metric, f"metric {name}", imported)
+    imported.formulas.append((label, _PATH.sub(column, expression), tuple(dict.fromkeys(used))))
     for text in filter(None, (text_of(metric.get("description")),)):
-        found.glossary.append((label, text))
-    found.glossary.extend((synonym, label) for synonym in _synonyms(metric))
+        imported.glossary.append((label, text))
+    imported.glossary.extend((synonym, label) for synonym in _synonyms(metric))
 
 
 def _expression(entry: Mapping[str, Any], dialect: str) -> str:
@@ -147,11 +149,11 @@ def _expression(entry: Mapping[str, Any], dialect: str) -> str:
     if text := text_of(entry.get("expression")):  # not in the specification, but in files
         return text
     texts = {
-        text_of(one.get("dialect")).upper(): text_of(one.get("expression"))
-        for one in listed(part(entry.get("expression")).get("dialects"))
+        text_of(variant.get("dialect")).upper(): text_of(variant.get("expression"))
+        for variant in listed(part(entry.get("expression")).get("dialects"))
     }
-    own = [name for name, known in _DIALECTS.items() if known == dialect]
-    return next((texts[name] for name in (*own, *_STANDARD) if texts.get(name)), "")
+    dialect_names = [name for name, known in _DIALECTS.items() if known == dialect]
+    return next((texts[name] for name in (*dialect_names, *_STANDARD) if texts.get(name)), "")
 
 
 def _synonyms(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -91,8 +91,8 @@ def separately(tree: exp.Query, asked: Asked) -> Change | None:
     select = single_select(tree) if _SEPARATELY.search(text) and not _TOGETHER.search(text) else None
     if select is None or not _has_figures_alone(select):
         return None
-    said = words(text)
-    choices = [_choice(condition, said) for condition in outer_conjuncts(select.args.get("where"))]
+    question = words(text)
+    choices = [_choice(condition, question) for condition in outer_conjuncts(select.args.get("where"))]
     columns = [column for column in choices if column is not None and held(column, asked.schema) is not None]
     if len(columns) != 1:
         return None
@@ -116,7 +116,7 @@ def _has_figures_alone(select: exp.Select) -> bool:
     return aggregated and all(map(is_aggregate, select.selects))
 
 
-def _choice(condition: exp.Expr, said: Sequence[str]) -> exp.Column | None:
+def _choice(condition: exp.Expr, question: Sequence[str]) -> exp.Column | None:
     """The column that a condition compares with several constants, all of which the question says."""
     alternatives = operands(condition, exp.Or)
     if len(alternatives) > 1:
@@ -129,12 +129,12 @@ def _choice(condition: exp.Expr, said: Sequence[str]) -> exp.Column | None:
         constants = list(node.expressions) if isinstance(node, exp.In) else []
     texts = {constant.name.lower() for constant in constants if isinstance(constant, exp.Literal)}
     same = bool(columns) and isinstance(columns[0], exp.Column) and all(column == columns[0] for column in columns)
-    known = all(isinstance(constant, exp.Literal) and _is_said(constant.name, said) for constant in constants)
+    known = all(isinstance(constant, exp.Literal) and _is_said(constant.name, question) for constant in constants)
     return columns[0] if same and known and len(texts) > 1 else None
 
 
-def _is_said(text: str, said: Sequence[str]) -> bool:
+def _is_said(text: str, question: Sequence[str]) -> bool:
     """Whether the question has the words of a text in a row."""
-    own = words(text)
-    places = range(len(said) - len(own) + 1)
-    return bool(own) and any(tuple(said[at : at + len(own)]) == own for at in places)
+    phrase = words(text)
+    starts = range(len(question) - len(phrase) + 1)
+    return bool(phrase) and any(tuple(question[at : at + len(phrase)]) == phrase for at in starts)

@@ -32,7 +32,7 @@ class Amounts:
         if isinstance(node, exp.Add | exp.Sub):
             return self(node.this) and self(node.expression)
         if isinstance(node, exp.Coalesce):
-            return self(node.this) and all(self(other) or is_nothing(other) for other in node.expressions)
+            return self(node.this) and all(self(default) or is_nothing(default) for default in node.expressions)
         if isinstance(node, exp.Div):
             return self(node.this) and isinstance(node.expression.unnest(), exp.Count)
         if isinstance(node, exp.Mul):

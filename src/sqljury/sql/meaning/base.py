@@ -148,13 +148,13 @@ def ends(condition: exp.Expr | None, schema: Schema) -> tuple[End, End] | None:
     """The columns of two aliases that a condition equates; None for any other condition."""
     if not isinstance(condition, exp.EQ):
         return None
-    found = []
+    equated = []
     for side in (condition.this, condition.expression):
         owned = owner(side, schema) if isinstance(side, exp.Column) else None
         if owned is None:
             return None
-        found.append(End(*owned, side))
-    return (found[0], found[1]) if found[0].alias != found[1].alias else None
+        equated.append(End(*owned, side))
+    return (equated[0], equated[1]) if equated[0].alias != equated[1].alias else None
 
 
 def keys_of(table: Table) -> set[str]:

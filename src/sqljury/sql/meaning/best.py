@@ -91,7 +91,7 @@ def output_names(select: exp.Select) -> list[exp.Identifier]:
     names: list[exp.Identifier] = []
     for at, item in enumerate(select.selects, 1):
         name = item.args["alias"] if item.alias else item.this if isinstance(item, exp.Column) else None
-        taken = {other.name.lower() for other in names}
+        taken = {identifier.name.lower() for identifier in names}
         if not isinstance(name, exp.Identifier) or name.name.lower() in taken:
             name = exp.to_identifier(f"c{at}")
         names.append(name.copy())
@@ -122,10 +122,10 @@ def _measure(select: exp.Select) -> exp.Expr | None:
     """The only aggregate that a query shows or sorts by, if it counts, adds up or averages."""
     given = select.args["order"].expressions if select.args.get("order") else []
     shown = [*select.selects, *(meant(ordered.this, select) for ordered in given)]
-    found = list(dict.fromkeys(bare(node) for node in shown if is_aggregate(node)))
-    calls = [part for node in found for part in outside_queries(node) if isinstance(part, exp.AggFunc)]
+    aggregates = list(dict.fromkeys(bare(node) for node in shown if is_aggregate(node)))
+    calls = [part for node in aggregates for part in outside_queries(node) if isinstance(part, exp.AggFunc)]
     plain = all(isinstance(call, exp.Count | exp.Sum | exp.Avg) for call in calls)
-    return found[0] if len(found) == 1 and plain else None
+    return aggregates[0] if len(aggregates) == 1 and plain else None
 
 
 def _descending(best: BestOfEach, measure: exp.Expr, select: exp.Select) -> bool | None:
@@ -134,10 +134,10 @@ def _descending(best: BestOfEach, measure: exp.Expr, select: exp.Select) -> bool
         return None
     given = select.args["order"].expressions if select.args.get("order") else []
     sorted_so = {bool(key.args.get("desc")) for key in given if bare(meant(key.this, select)) == measure}
-    said = best.descending
+    wanted = best.descending
     if best.superlative == "best" and not isinstance(measure, exp.Count | exp.Sum):
-        said = None  # the best average may be that of times or of prices
-    directions = sorted_so if said is None else sorted_so | {said}
+        wanted = None  # the best average may be that of times or of prices
+    directions = sorted_so if wanted is None else sorted_so | {wanted}
     return directions.pop() if len(directions) == 1 else None
 
 
@@ -206,7 +206,7 @@ class Groups:
         tables = {owned[0] for node in nodes if isinstance(node, exp.Column) and (owned := owner(node, self._schema))}
         unseen = [key for key in self._keys if key not in nodes]
         owners = [owner(key, self._schema) if isinstance(key, exp.Column) else None for key in unseen]
-        return all(found is not None and found[0] in tables for found in owners)
+        return all(key_owner is not None and key_owner[0] in tables for key_owner in owners)
 
     def _is_named(self, item: exp.Expr, phrase: tuple[str, ...], least: float) -> bool:
         """Whether words are the name of an output, of its table, or of the period that it is."""
@@ -226,8 +226,8 @@ def is_grouped(node: exp.Expr, keys: Sequence[exp.Expr], schema: Schema) -> bool
     if node in keys or owned is None:
         return node in keys
     alias, table = owned
-    own = _columns_of(alias, keys, schema)
-    return node.name.lower() in own or _has_key(table, own)
+    columns = _columns_of(alias, keys, schema)
+    return node.name.lower() in columns or _has_key(table, columns)
 
 
 def _columns_of(alias: str, keys: Sequence[exp.Expr], schema: Schema) -> set[str]:

@@ -42,10 +42,10 @@ def extreme_of_each(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     sources = sources_of(query, asked.schema)
     parts = outer_conjuncts(query.args.get("where"))
-    found = [extreme for extreme in (_extreme(part, query, asked) for part in parts) if extreme is not None]
-    if sources is None or len(found) != 1:
+    extremes = [extreme for extreme in (_extreme(part, query, asked) for part in parts) if extreme is not None]
+    if sources is None or len(extremes) != 1:
         return None
-    [extreme] = found
+    [extreme] = extremes
     names = next(filter(None, (_groups(phrase, query, extreme, asked) for phrase in phrases)), set())
     if len(names) != 1:
         return None
@@ -67,16 +67,16 @@ def _extreme(condition: exp.Expr, query: exp.Select, asked: Asked) -> _Extreme |
     owned = owner(column, asked.schema) if column is not None else None
     if owned is None or not isinstance(inner, exp.Select) or len(inner.selects) != 1:
         return None
-    call, own = inner.selects[0].unalias(), from_items(inner)
-    if set(filter(inner.args.get, inner.args)) - {"expressions", "from_", "where"} or len(own) != 1:
+    call, items = inner.selects[0].unalias(), from_items(inner)
+    if set(filter(inner.args.get, inner.args)) - {"expressions", "from_", "where"} or len(items) != 1:
         return None
     if not isinstance(call, exp.Max | exp.Min) or not isinstance(call.this, exp.Column) or call.expressions:
         return None
     alias, table = owned
     inside = [owner(node, asked.schema) for node in inner.find_all(exp.Column)]
     same = call.this.name.lower() == column.name.lower() if column is not None else False
-    here = own[0].alias_or_name.lower()
-    if not same or any(each is None or each[1] is not table or each[0] != here for each in inside):
+    here = items[0].alias_or_name.lower()
+    if not same or any(pair is None or pair[1] is not table or pair[0] != here for pair in inside):
         return None
     if not {*map(_bare, conjuncts(inner.args.get("where")))} <= {*map(_bare, conjuncts(query.args.get("where")))}:
         return None
@@ -101,21 +101,21 @@ def _groups(phrase: Sequence[str], query: exp.Select, extreme: _Extreme, asked: 
     pairs = [pair for pair in (ends(part, asked.schema) for part in conditions) if pair is not None]
     pairs += [(there, here) for here, there in pairs]
     keys = {name.lower() for name in extreme.table.row_key}
-    found = set()
+    columns = set()
     for node in shown:
         owned = owner(node, asked.schema)
         if owned is None or not _is_named(node.name, owned[1], phrase, alone=owned[0] == extreme.alias):
             continue
         if owned[0] == extreme.alias:
-            found.add(node.name.lower())
+            columns.add(node.name.lower())
         else:
-            there = [name.lower() for name in owned[1].row_key]
-            found |= {
+            row_key = [name.lower() for name in owned[1].row_key]
+            columns |= {
                 here.name
                 for here, other in pairs
-                if here.alias == extreme.alias and other.alias == owned[0] and there == [other.name]
+                if here.alias == extreme.alias and other.alias == owned[0] and row_key == [other.name]
             }
-    return found - keys
+    return columns - keys
 
 
 def _is_named(name: str, table: Table, phrase: Sequence[str], *, alone: bool) -> bool:
@@ -135,7 +135,7 @@ def _is_named(name: str, table: Table, phrase: Sequence[str], *, alone: bool) ->
 def _repeats(name: str, table: Table, asked: Asked) -> bool:
     """Whether several rows of a table have the same value in a column."""
     column = exp.column(
-        identifier(next(each.name for each in table.columns if each.name.lower() == name), asked.dialect)
+        identifier(next(field.name for field in table.columns if field.name.lower() == name), asked.dialect)
     )
     several = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
     probe = (
@@ -148,12 +148,12 @@ def _correlate(extreme: _Extreme, name: str, query: exp.Select, sources: Sources
     """Restrict the subquery to the rows that have the same value as the row outside."""
     inner, [node] = extreme.inner, from_items(extreme.inner)
     taken = {item.alias_or_name.lower() for item in from_items(query)}
-    alias = next(each for each in ("m", "m2", "m3", "m4", "m5") if each not in taken)
-    outer = next(each for each in sources.tables if each.lower() == extreme.alias)
+    alias = next(label for label in ("m", "m2", "m3", "m4", "m5") if label not in taken)
+    outer = next(source for source in sources.tables if source.lower() == extreme.alias)
     for column in inner.find_all(exp.Column):
         column.set("table", exp.to_identifier(alias))
     node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-    there = sources.column(outer, next(each.name for each in extreme.table.columns if each.name.lower() == name))
+    there = sources.column(outer, next(field.name for field in extreme.table.columns if field.name.lower() == name))
     here = exp.Column(this=there.this.copy(), table=exp.to_identifier(alias))
     inner.where(exp.EQ(this=here, expression=there), copy=False)
 
@@ -214,10 +214,10 @@ def _tells_row(select: exp.Select, measure: _Measure, names: list[str], asked: A
     nodes = [*(item for item in select.selects if not is_aggregate(item)), *group_keys(select)[0]]
     columns = [column for node in nodes for column in meant(node, select).find_all(exp.Column)]
     owners = [(column.name.lower(), owner(column, asked.schema)) for column in columns]
-    own = {name for name, owned in owners if owned is None or owned[0] == measure.alias}
+    shown = {name for name, owned in owners if owned is None or owned[0] == measure.alias}
     table = measure.table
     keys = [{name.lower() for name in key} for key in (table.primary_key, table.row_key, *table.unique_keys)]
-    return bool(own & {name.lower() for name in names}) or any(key and key <= own for key in keys)
+    return bool(shown & {name.lower() for name in names}) or any(key and key <= shown for key in keys)
 
 
 def _ranked(select: exp.Select, measure: _Measure, names: list[exp.Column], asked: Asked) -> exp.Select:

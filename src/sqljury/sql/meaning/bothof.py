@@ -27,10 +27,10 @@ def both_of(tree: exp.Query, asked: Asked) -> Change | None:
     """
     changed = False
     for select in list(tree.find_all(exp.Select)):
-        found = _contradiction(select, asked)
-        if found is None:
+        contradiction = _contradiction(select, asked)
+        if contradiction is None:
             continue
-        column, conditions, alias = found
+        column, conditions, alias = contradiction
         owners = [owner(node, asked.schema) for item in select.selects for node in item.find_all(exp.Column)]
         aggregated = any(isinstance(node, exp.AggFunc) for item in select.selects for node in outside_queries(item))
         elsewhere = bool(owners) and all(owned is not None and owned[0] != alias for owned in owners)
@@ -53,7 +53,11 @@ def _contradiction(select: exp.Select, asked: Asked) -> tuple[exp.Column, Sequen
             and _is_constant(condition.expression)
         ):
             by_column.setdefault(condition.this.sql().lower(), []).append(condition)
-    several = [each for each in by_column.values() if len({condition.expression.sql() for condition in each}) > 1]
+    several = [
+        equations
+        for equations in by_column.values()
+        if len({condition.expression.sql() for condition in equations}) > 1
+    ]
     if len(several) != 1 or len({type(condition.expression) for condition in several[0]}) > 1:
         return None
     [conditions] = several

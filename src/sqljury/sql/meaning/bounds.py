@@ -66,13 +66,13 @@ def limit_included(tree: exp.Query, asked: Asked) -> Change | None:
 
     Only where the query compares with that number once, in the direction of the question.
     """
-    said = limits(asked.question.text)
-    comparisons = list(_comparisons(tree)) if said else []
+    signs = limits(asked.question.text)
+    comparisons = list(_comparisons(tree)) if signs else []
     changed = []
-    for number, sign in said.items():
-        found = [comparison for comparison in comparisons if comparison.number == number]
-        if len(found) == 1 and found[0].sign == _OTHER[sign]:
-            _replace(found[0].node)
+    for number, sign in signs.items():
+        matches = [comparison for comparison in comparisons if comparison.number == number]
+        if len(matches) == 1 and matches[0].sign == _OTHER[sign]:
+            _replace(matches[0].node)
             changed.append(f"{sign} {number:g}")
     # "More than 100" is nothing where the largest number is 100.
     return Change(f"the question asks for {' and '.join(changed)}", may_empty=True) if changed else None
@@ -97,24 +97,24 @@ def scaled_numbers(tree: exp.Query, asked: Asked) -> Change | None:
     The question says one such number, the query does not have it, and compares one with the same digits. A column that
     holds no numbers of that size may have another unit, and is left.
     """
-    found = list(_SCALED.finditer(asked.question.text))
-    if len(found) != 1:
+    matches = list(_SCALED.finditer(asked.question.text))
+    if len(matches) != 1:
         return None
-    scale = 3 if found[0]["thousands"] else _SCALES[found[0]["scale"].lower()]
-    written = found[0]["number"]
+    scale = 3 if matches[0]["thousands"] else _SCALES[matches[0]["scale"].lower()]
+    written = matches[0]["number"]
     if _POINT_OR_THOUSANDS.fullmatch(written):
         return None
-    said = Decimal(_THOUSANDS.sub("", written).replace(",", ".")).scaleb(scale)
+    number = Decimal(_THOUSANDS.sub("", written).replace(",", ".")).scaleb(scale)
     kinds = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ)
     numbers = [
         (column, node) for _, column, node in compared(tree, *kinds) if isinstance(node, exp.Literal) and node.is_number
     ]
-    if any(Decimal(node.name) == said for _, node in numbers):
+    if any(Decimal(node.name) == number for _, node in numbers):
         return None
-    wrong = [(column, node) for column, node in numbers if _digits(Decimal(node.name)) == _digits(said)]
-    if len(wrong) != 1 or not _reaches(wrong[0][0], said, asked):
+    wrong = [(column, node) for column, node in numbers if _digits(Decimal(node.name)) == _digits(number)]
+    if len(wrong) != 1 or not _reaches(wrong[0][0], number, asked):
         return None
-    meant = f"{said.normalize():f}"
+    meant = f"{number.normalize():f}"
     wrong[0][1].replace(exp.Literal.number(meant))
     return Change(f"the question says {meant}")
 
@@ -123,12 +123,12 @@ def _digits(number: Decimal) -> tuple[int, ...]:
     return number.normalize().as_tuple().digits
 
 
-def _reaches(column: exp.Column, said: Decimal, asked: Asked) -> bool:
+def _reaches(column: exp.Column, number: Decimal, asked: Asked) -> bool:
     """Whether a column holds numbers that may well be compared with the one that is said."""
     known = held(column, asked.schema)
     values = asked.data.values(known.table, known.column.name) if known is not None else ()
     numbers = [value for value in values if isinstance(value, int | float)]
-    return bool(numbers) and max(map(abs, numbers)) * _SMALL > said
+    return bool(numbers) and max(map(abs, numbers)) * _SMALL > number
 
 
 def percent_limits(tree: exp.Query, asked: Asked) -> Change | None:
@@ -176,7 +176,7 @@ def _scale(comparison: exp.Expr, node: exp.Expr, asked: Asked) -> int | None:
     """1 for a ratio, 100 for one in percent; None for anything else, and for one that the percents are not of."""
     mean, factors = unfactored(stripped(node, defaults_to_zero))
     if isinstance(mean, exp.Avg) and marks_rows(mean.this, asked):
-        factor = prod((Decimal(each.name) for each in factors), start=Decimal(1))
+        factor = prod((Decimal(literal.name) for literal in factors), start=Decimal(1))
         return int(factor) if factor in (1, _PERCENT) else None
     ratio = ratio_of(node)
     if ratio is None or (_CHANGE.search(asked.question.whole) and not is_growth(ratio)):
@@ -192,11 +192,11 @@ def _is_of_columns(ratio: Ratio, comparison: exp.Expr, asked: Asked) -> bool:
     top, bottom = (held(plain(node), asked.schema) for node in (ratio.top, ratio.bottom))
     if top is None or bottom is None or top.table is not bottom.table or units(ratio.top) != units(ratio.bottom):
         return False
-    if any(PERCENT_WORDS & {*words(each.column.name)} for each in (top, bottom)):
+    if any(PERCENT_WORDS & {*words(side.column.name)} for side in (top, bottom)):
         return False
     if not isinstance(comparison.find_ancestor(exp.Where, exp.Having, exp.Join, exp.Select), exp.Where):
         return False
     condition = comparison.copy()
     for column in condition.find_all(exp.Column):
         column.set("table", None)
-    return False in (is_met(each, top.table, asked) for each in (condition, exp.Not(this=condition.copy())))
+    return False in (is_met(predicate, top.table, asked) for predicate in (condition, exp.Not(this=condition.copy())))

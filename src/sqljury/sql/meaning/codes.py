@@ -138,14 +138,14 @@ def _of_another_column(tree: exp.Query, asked: Asked) -> bool:
         if node.find_ancestor(exp.Where) is None or not asked.data.codes(known.table, known.column.name):
             continue
         tables = tables_of(select, asked.schema)
-        found = [
-            (alias, each.name, code)
+        matches = [
+            (alias, coded.name, code)
             for alias, table in tables.items()
-            for each in table.columns
-            if (code := _by_text(asked.data.codes(table, each.name)).get(other.name.casefold())) is not None
+            for coded in table.columns
+            if (code := _by_text(asked.data.codes(table, coded.name)).get(other.name.casefold())) is not None
         ]
-        if len(found) == 1 and asked.data.spellings(known.table, known.column.name, other.name) == ():
-            alias, name, code = found[0]
+        if len(matches) == 1 and asked.data.spellings(known.table, known.column.name, other.name) == ():
+            alias, name, code = matches[0]
             item = next(item for item in from_items(select) if item.alias_or_name.lower() == alias)
             of = _called(item).copy() if column.table else None
             column.replace(exp.column(identifier(name, asked.dialect), table=of))
@@ -181,26 +181,28 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
         return None
     if any(asked.data.spellings(known.table, known.column.name, name) != () for name in names):
         return None
-    found = []
+    explanations = []
     for table, key in tables:
         for text in _texts(table, key):
             spelt = [
                 asked.data.spellings(table, text.name, name) or _begun(name, asked.data.values(table, text.name))
                 for name in names
             ]
-            known_ones = [each for each in spelt if each is not None]
+            known_ones = [spellings for spellings in spelt if spellings is not None]
             if len(known_ones) < len(spelt):
                 return None
             if all(known_ones):
-                found.append((table, key, text, [spelling for each in known_ones for spelling in each]))
-    return _select(*found[0], asked.schema.dialect) if len(found) == 1 else None
+                explanations.append(
+                    (table, key, text, [spelling for spellings in known_ones for spelling in spellings])
+                )
+    return _select(*explanations[0], asked.schema.dialect) if len(explanations) == 1 else None
 
 
 def _begun(text: str, values: Sequence[object]) -> tuple[str, ...] | None:
     """The one value that begins with a text and goes on to explain it: 'Cancelled by the customer' for 'cancelled'."""
     begun = re.compile(rf"{re.escape(text)}(?:\s+by\b|\s*[,:;(]|\s+[-–])", re.IGNORECASE)
-    found = tuple(value for value in values if isinstance(value, str) and begun.match(value))
-    return found if len(found) == 1 else ()
+    matches = tuple(value for value in values if isinstance(value, str) and begun.match(value))
+    return matches if len(matches) == 1 else ()
 
 
 def _is_number(text: str) -> bool:
@@ -230,6 +232,6 @@ def only_text(table: Table, key: str) -> str | None:
 
 def _select(table: Table, key: str, text: Column, spellings: list[str], dialect: str) -> exp.Select:
     texts = [exp.Literal.string(spelling) for spelling in dict.fromkeys(spellings)]
-    name, code = (exp.column(identifier(each, dialect)) for each in (text.name, key))
+    name, code = (exp.column(identifier(column, dialect)) for column in (text.name, key))
     condition = exp.EQ(this=name, expression=texts[0]) if len(texts) == 1 else exp.In(this=name, expressions=texts)
     return exp.select(code).from_(table_node(table, dialect)).where(condition)

@@ -134,12 +134,12 @@ def _number_of_things(known: Held) -> str | None:
     thing, named = _thing(known.column.name), words(known.column.name)
     if named[-1:] != ("key",):
         return None
-    found = [
-        each.name
-        for each in known.table.columns
-        if each.name not in keys_of(known.table) and _thing(each.name) == thing != words(each.name)
+    numbers = [
+        column.name
+        for column in known.table.columns
+        if column.name not in keys_of(known.table) and _thing(column.name) == thing != words(column.name)
     ]
-    return found[0] if len(found) == 1 and named != thing else None
+    return numbers[0] if len(numbers) == 1 and named != thing else None
 
 
 def counted_matches(tree: exp.Query, asked: Asked) -> Change | None:

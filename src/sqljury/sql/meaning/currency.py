@@ -38,16 +38,16 @@ def named_currency(tree: exp.Query, asked: Asked) -> Change | None:
     if any(literal.name.upper() in CURRENCIES for literal in tree.find_all(exp.Literal)):
         return None
     sources = sources_of(select, asked.schema)
-    found = []
+    columns = []
     for alias, table in sources.tables.items() if sources is not None else ():
-        for each in table.columns:
-            values = asked.data.values(table, each.name) if Held(table, each).is_text else ()
+        for column in table.columns:
+            values = asked.data.values(table, column.name) if Held(table, column).is_text else ()
             codes = {value for value in values if isinstance(value, str)}
             if len(codes) > 1 and codes & {*currencies} and all(map(_CODE.fullmatch, codes)):
-                found.append((alias, each.name, codes & {*currencies}))
-    if len(found) != 1 or len(found[0][2]) != 1 or any(join.side for join in select.args.get("joins") or ()):
+                columns.append((alias, column.name, codes & {*currencies}))
+    if len(columns) != 1 or len(columns[0][2]) != 1 or any(join.side for join in select.args.get("joins") or ()):
         return None
-    [(alias, name, named)] = found
+    [(alias, name, named)] = columns
     if any(known.column.name == name for node in tree.find_all(exp.Column) if (known := held(node, asked.schema))):
         return None
     is_alone = sources is not None and len(sources.tables) == 1

@@ -89,10 +89,10 @@ def _texts(column: exp.Expr, form: str) -> list[exp.Expr]:
         year = _joined([exp.Paren(this=century), year])
     if "Mon" in form:
         name = _call("LOWER", _part(column, form.index("Mon") + 1, 3))
-        place = exp.Paren(
+        position = exp.Paren(
             this=exp.Add(this=_call("INSTR", exp.Literal.string(SHORT_MONTHS), name), expression=_number(2))
         )
-        month = _two_digits(exp.Div(this=place, expression=_number(3)))
+        month = _two_digits(exp.Div(this=position, expression=_number(3)))
     else:
         month = _part(column, form.index("MM") + 1, 2)
     return _with_dashes([year, month, _part(column, form.index("DD") + 1, 2)])
@@ -104,8 +104,8 @@ def _of_any_width(column: exp.Expr, form: re.Match[str]) -> list[exp.Expr]:
     mark = exp.Literal.string(form[2])
 
     def behind(text: exp.Expr) -> exp.Expr:
-        place = exp.Add(this=_call("INSTR", text.copy(), mark.copy()), expression=_number(1))
-        return _part(text, place)
+        position = exp.Add(this=_call("INSTR", text.copy(), mark.copy()), expression=_number(1))
+        return _part(text, position)
 
     def whole(text: exp.Expr) -> exp.Expr:  # CAST reads the digits at the beginning
         return exp.cast(text, "INTEGER")
@@ -123,8 +123,8 @@ def _two_digits(number: exp.Expr) -> exp.Expr:
 
 
 def _part(text: exp.Expr, start: int | exp.Expr, length: int | None = None) -> exp.Expr:
-    place = start if isinstance(start, exp.Expr) else _number(start)
-    return exp.Substring(this=text.copy(), start=place, length=None if length is None else _number(length))
+    position = start if isinstance(start, exp.Expr) else _number(start)
+    return exp.Substring(this=text.copy(), start=position, length=None if length is None else _number(length))
 
 
 def _number(number: int) -> exp.Expr:
@@ -141,7 +141,7 @@ def _dashed(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 def _with_dashes(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
     dash = exp.Literal.string("-")
-    return [parts[0], *(one for part in parts[1:] for one in (dash.copy(), part))]
+    return [parts[0], *(piece for part in parts[1:] for piece in (dash.copy(), part))]
 
 
 def _joined(parts: Sequence[exp.Expr]) -> exp.Expr:

@@ -80,8 +80,8 @@ def _extreme(node: exp.Expr | None) -> exp.Expr | None:
         beside, select = node.this, query.this if isinstance(query, exp.Subquery) else query
     else:
         return None
-    found = select.selects if isinstance(select, exp.Select) else []
-    extreme = found[0].unalias() if len(found) == 1 else None
+    outputs = select.selects if isinstance(select, exp.Select) else []
+    extreme = outputs[0].unalias() if len(outputs) == 1 else None
     return extreme if isinstance(extreme, exp.Max | exp.Min) and isinstance(beside, exp.Column) else None
 
 
@@ -118,13 +118,13 @@ def _made(
         return None
     node, sorts = within_cast(column), bool(_SORTING.fullmatch(form))
     if node.parent is not None and is_comparison(node.parent):
-        own = _is_by_order(node.parent) and not sorts
-        days = partial(_covered, form=form) if own else _whole_day if sorts else covered
+        ordered = _is_by_order(node.parent) and not sorts
+        days = partial(_covered, form=form) if ordered else _whole_day if sorts else covered
         written = Form(day, exp.Literal.string, days, since)
         compared = with_days(node, node.parent, written) or _of_named_month(node, node.parent, written, asked)
         if compared is not None:
             return node.parent, compared
-        beside = _beside(node, node.parent, form, asked, ordered=own)
+        beside = _beside(node, node.parent, form, asked, ordered=ordered)
         if beside is not None:
             return (column, moment if beside == "extreme" else day) if beside else None
     above = column.parent
@@ -159,9 +159,9 @@ def _beside(
     """
     other = compared.args.get("expression") if compared.this is node else compared.this
     if isinstance(other, exp.Column):
-        own, known = _form(other, asked), held(other, asked.schema)
-        if own:
-            return "day" if own != form or ordered else ""
+        other_form, known = _form(other, asked), held(other, asked.schema)
+        if other_form:
+            return "day" if other_form != form or ordered else ""
         return "day" if known is not None and holds_days(known, asked.data) else ""
     extreme = _extreme(compared if isinstance(compared, exp.In) else other)
     if extreme is not None:

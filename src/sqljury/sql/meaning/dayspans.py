@@ -59,7 +59,7 @@ def with_days(node: exp.Expr, above: exp.Expr, form: Form) -> exp.Expr | None:
         days = _days(*match.groups()) if match is not None else None
         return _beside("eq", days, form) if days is not None else None
     if isinstance(above, exp.In):
-        listed = [form.covered(other) for other in above.expressions] if above.this is node else []
+        listed = [form.covered(item) for item in above.expressions] if above.this is node else []
         single = [days.first for days in listed if days is not None and days.first == days.last]
         if not listed or len(single) != len(listed):
             return None

@@ -99,8 +99,8 @@ def _takes_digits(node: exp.Expr) -> bool:
     while isinstance(above, exp.Paren):
         above = above.parent
     if isinstance(above, exp.EQ | exp.In | exp.Between) and isinstance(top, exp.Column):
-        constants = [each for each in above.find_all(exp.Literal) if each is not divisor]
-        return bool(constants) and all(not each.is_string and each.name.isdigit() for each in constants)
+        constants = [literal for literal in above.find_all(exp.Literal) if literal is not divisor]
+        return bool(constants) and all(not constant.is_string and constant.name.isdigit() for constant in constants)
     select = node.parent_select
     rests = list(select.find_all(exp.Mod)) if select is not None else []
     return top in rests or any(rest.this.unnest() == top and rest.expression.unnest() == divisor for rest in rests)
@@ -182,11 +182,11 @@ class _Whole:
         return not wide and node.find(exp.Count, exp.Length) is None
 
     def _column(self, node: exp.Column, depth: int) -> bool:
-        own = held(node, self._asked.schema)
-        if own is None:
+        known = held(node, self._asked.schema)
+        if known is None:
             item = derived(node, self._tree)
             return item is not None and self(item, depth + 1)
-        declared = own.column.type
+        declared = known.column.type
         if _INT.search(declared):
             return True
         # SQLite keeps whole numbers as such in a NUMERIC column, and divides them as such.

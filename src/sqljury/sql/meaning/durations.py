@@ -92,7 +92,7 @@ def _is_day(node: exp.Expr, asked: Asked) -> bool:
 
 
 def _difference(left: exp.Expr, right: exp.Expr, asked: Asked) -> exp.Expr:
-    unit, factor = next(((unit, each) for unit, word, each in _UNITS if word.search(asked.question.text)), ("", 1))
+    unit, factor = next(((unit, factor) for unit, word, factor in _UNITS if word.search(asked.question.text)), ("", 1))
     if asked.dialect == "mysql":
         if not unit:
             return exp.Anonymous(this="DATEDIFF", expressions=[left, right])

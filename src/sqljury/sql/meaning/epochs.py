@@ -76,11 +76,11 @@ def taken_as(column: exp.Column) -> Use:
 
 def _beside(*others: exp.Expr) -> Use:
     """What the other sides of a comparison are: all of them days, or times too; empty where one is neither."""
-    texts = [text_of(other) for other in others]
-    if all(day_of(other) is not None or _is_today(other) for other in others):
+    texts = [text_of(side) for side in others]
+    if all(day_of(side) is not None or _is_today(side) for side in others):
         return "day"
     dates = [text is not None and _DATE.match(text) is not None for text in texts]
-    clocks = [clock.is_clock(other) and not _CONVERTED.search(other.sql()) for other in others]
+    clocks = [clock.is_clock(side) and not _CONVERTED.search(side.sql()) for side in others]
     return "moment" if all(date or now for date, now in zip(dates, clocks, strict=True)) else ""
 
 
@@ -131,7 +131,9 @@ def epoch_spans(tree: exp.Query, asked: Asked) -> Change | None:
     by_column: dict[str, list[_Bound]] = {}
     for bound in bounds:
         by_column.setdefault(bound.column.sql().lower(), []).append(bound)
-    of_times = [(each, factor) for each in by_column.values() if (factor := _factor(each[0], asked))]
+    of_times = [
+        (column_bounds, factor) for column_bounds in by_column.values() if (factor := _factor(column_bounds[0], asked))
+    ]
     if len(of_times) != 1 or _has_year(tree, period) or not _bounded(*of_times[0], period):
         return None
     return Change("the question names a time, and the numbers of seconds since 1970 are another one", may_empty=True)
@@ -161,16 +163,18 @@ def _bound(condition: exp.Expr) -> _Bound | None:
         below = not at_least
     else:
         return None
-    if not isinstance(column, exp.Column) or not all(isinstance(one, exp.Literal) and one.is_int for one in numbers):
+    if not isinstance(column, exp.Column) or not all(
+        isinstance(literal, exp.Literal) and literal.is_int for literal in numbers
+    ):
         return None
     return _Bound(condition, column, at_least, below)
 
 
 def _bounded(bounds: list[_Bound], factor: int, period: Period) -> bool:
     """Replace the two bounds of a column by those of the period; ``factor`` of its units are a second."""
-    if sum(one.at_least for one in bounds) != 1 or sum(one.below for one in bounds) != 1:
+    if sum(bound.at_least for bound in bounds) != 1 or sum(bound.below for bound in bounds) != 1:
         return False
-    numbers = [int(literal.name) for one in bounds for literal in one.condition.find_all(exp.Literal)]
+    numbers = [int(literal.name) for bound in bounds for literal in bound.condition.find_all(exp.Literal)]
     if all(number % (_DAY * factor) in (0, _DAY * factor - 1) for number in numbers):
         return False
     first, after = (

@@ -69,11 +69,11 @@ def extremes(tree: exp.Query, asked: Asked) -> Change | None:
     Not where it asks for a loss, since the largest may be the lowest number, nor for an expense or a debt where the
     column has numbers below zero.
     """
-    found = ranked(asked.question.whole)
-    places = _places(tree)
-    if len(found) != 1 or len(places) != 1 or speaks_of_losses(asked.question.whole):
+    superlatives = ranked(asked.question.whole)
+    extrema = _places(tree)
+    if len(superlatives) != 1 or len(extrema) != 1 or speaks_of_losses(asked.question.whole):
         return None
-    [word], [(node, key)] = found, places
+    [word], [(node, key)] = superlatives, extrema
     wanted, given = _wants_greatest(word, key, asked), _gives_greatest(node)
     if wanted is None or wanted == given:
         return None
@@ -87,13 +87,13 @@ def extremes(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _places(tree: exp.Query) -> list[tuple[exp.Expr, exp.Expr]]:
     """Where the query takes the greatest or the smallest, with what it takes it of."""
-    found: list[tuple[exp.Expr, exp.Expr]] = [(node, node.this) for node in tree.find_all(exp.Max, exp.Min)]
+    extrema: list[tuple[exp.Expr, exp.Expr]] = [(node, node.this) for node in tree.find_all(exp.Max, exp.Min)]
     for select in tree.find_all(exp.Select):
         order, limit = select.args.get("order"), select.args.get("limit")
         if order is not None and limit is not None and isinstance(order.expressions[0], exp.Ordered):
             ordered = order.expressions[0]
-            found.append((ordered, meant(ordered.this, select)))
-    return found
+            extrema.append((ordered, meant(ordered.this, select)))
+    return extrema
 
 
 def _gives_greatest(node: exp.Expr) -> bool:
@@ -133,7 +133,7 @@ def _is_meant(word: str, known: Held, asked: Asked) -> bool:
     named = words(known.column.name)
     if _NAMED.get(word, frozenset()).intersection(named):
         return True
-    telling = [one for one in named if one not in _NUMBERS and not one.isdigit()] or named
+    telling = [part for part in named if part not in _NUMBERS and not part.isdigit()] or named
     if mentions(asked.question.whole, telling[-1:]):
         return True
     after = re.split(rf"\b{word}\b", asked.question.text, maxsplit=1, flags=re.IGNORECASE)[1:]

@@ -39,7 +39,7 @@ def sums_of_lists(tree: exp.Query, asked: Asked) -> Change | None:
             repeated.append(plan.repeated)
     if not repeated:
         return None
-    reasons = (f"each row of {one} was counted once for each row of {other}" for one, other in repeated)
+    reasons = (f"each row of {table} was counted once for each row of {other}" for table, other in repeated)
     lost = ("join", "keys", "conditions", "distinct")
     # "More than five invoices" may be none where each was counted three times.
     return Change(" and ".join(reasons), may_empty=True, without=lost)
@@ -148,8 +148,8 @@ def _of_fork(fork: Fork, asked: Asked) -> _Plan | None:
     keys = [meant(key, select) for key in group_keys(select)[0]]
     if not all(fork.named(key) <= fork.core for key in keys):
         return None
-    own = [key for key in keys if isinstance(key, exp.Column) and fork.named(key) == {fork.root}]
-    grouped = not (own and identify(own, fork.graph.tables[fork.root], asked))
+    root_keys = [key for key in keys if isinstance(key, exp.Column) and fork.named(key) == {fork.root}]
+    grouped = not (root_keys and identify(root_keys, fork.graph.tables[fork.root], asked))
     if grouped and any(here != fork.root for _, here in fork.ways()):
         return None  # rows of a list would be those of several rows of the core
     calls, named = list[_Call](), list[exp.Column]()
@@ -168,14 +168,14 @@ def _of_fork(fork: Fork, asked: Asked) -> _Plan | None:
     several = next((name for name in fork.lists if counted - {name} and fork.has_several(name)), None)
     if several is None:
         return None
-    one = next(name for name in fork.lists if name in counted - {several})
-    return _Plan(fork, calls, named, grouped, (_name(one, fork), _name(several, fork)))
+    repeated = next(name for name in fork.lists if name in counted - {several})
+    return _Plan(fork, calls, named, grouped, (_name(repeated, fork), _name(several, fork)))
 
 
 def _name(alias: str, fork: Fork) -> str:
     """The name of a table, with its alias if the query has the table twice."""
     table, tables = fork.graph.tables[alias], fork.graph.tables.values()
-    twice = sum(other is table for other in tables) > 1
+    twice = sum(item is table for item in tables) > 1
     return f"{table.name} (as {fork.graph.nodes[alias].alias_or_name})" if twice else table.name
 
 
@@ -283,8 +283,8 @@ def _missing(node: exp.Expr, name: str, fork: Fork) -> exp.Expr | None:
         return None
     counted = _function(node).this
     values = counted.expressions if isinstance(counted, exp.Distinct) else [counted]
-    found = [_without(value, name, fork) for value in values]
-    return found[0] if len(found) == 1 or all(isinstance(value, exp.Null) for value in found) else None
+    results = [_without(value, name, fork) for value in values]
+    return results[0] if len(results) == 1 or all(isinstance(value, exp.Null) for value in results) else None
 
 
 def _without(node: exp.Expr, name: str, fork: Fork) -> exp.Expr | None:

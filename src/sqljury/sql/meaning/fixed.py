@@ -103,13 +103,13 @@ def _fixes(condition: exp.Expr) -> bool:
 def _is_measured(column: exp.Column, measure: exp.Expr, used: Sequence[exp.Expr], asked: Asked) -> bool:
     """Whether an output measures a column by aggregates, asks for nothing else of the rows, and no other uses it."""
     mine = _place(column, asked)
-    if mine is None or any(_place(other, asked) == mine for item in used for other in item.find_all(exp.Column)):
+    if mine is None or any(_place(node, asked) == mine for item in used for node in item.find_all(exp.Column)):
         return False
-    own = [node for node in measure.find_all(exp.Column) if _place(node, asked) == mine]
+    measured = [node for node in measure.find_all(exp.Column) if _place(node, asked) == mine]
     others = [node for node in measure.find_all(exp.Column) if _place(node, asked) != mine]
-    aggregated = all(node.find_ancestor(exp.AggFunc, exp.Filter) is not None for node in own)
+    aggregated = all(node.find_ancestor(exp.AggFunc, exp.Filter) is not None for node in measured)
     asks_more = any(isinstance(node.find_ancestor(exp.Predicate, exp.Select), exp.Predicate) for node in others)
-    return bool(own) and aggregated and not asks_more
+    return bool(measured) and aggregated and not asks_more
 
 
 def _place(column: exp.Column, asked: Asked) -> tuple[str, str] | None:
@@ -120,7 +120,7 @@ def _place(column: exp.Column, asked: Asked) -> tuple[str, str] | None:
 
 def _is_constant(select: exp.Select, measure: exp.Expr, asked: Asked) -> bool:
     """Whether the output is none or all in every row of the result."""
-    place = next(at for at, item in enumerate(select.selects) if item is measure)
+    index = next(at for at, item in enumerate(select.selects) if item is measure)
     rows = asked.data.rows(select.sql(dialect=asked.dialect))
-    values = {row[place] for row in rows or ()}
+    values = {row[index] for row in rows or ()}
     return len(values) == 1 and values <= {*_CONSTANT}

@@ -60,7 +60,7 @@ class Graph:
             for alias in self.neighbours(here):
                 if alias in members and alias not in placed:
                     terms: list[exp.Expr] = [*self.edges[frozenset((here, alias))].terms]
-                    terms += [each.node for each in self.conditions if each.outer == alias]
+                    terms += [condition.node for condition in self.conditions if condition.outer == alias]
                     side = "LEFT" if self.is_outer(here, alias) else ""
                     query = query.join(self.nodes[alias].copy(), on=all_of(terms), join_type=side)
                     placed.append(alias)
@@ -135,14 +135,22 @@ class Fork:
         terms = self.graph.edges[frozenset((alias, other))].terms
         pairs = filter(None, (ends(term, self._asked.schema) for term in terms))
         tied = [end.node for pair in pairs for end in pair if end.alias == alias]
-        own = [each.node for each in self.graph.conditions if each.named == {alias} and each.outer in ("", alias)]
-        fixed = [each.this for each in own if isinstance(each, exp.EQ) and isinstance(each.expression, exp.Literal)]
+        conditions = [
+            condition.node
+            for condition in self.graph.conditions
+            if condition.named == {alias} and condition.outer in ("", alias)
+        ]
+        fixed = [
+            condition.this
+            for condition in conditions
+            if isinstance(condition, exp.EQ) and isinstance(condition.expression, exp.Literal)
+        ]
         return [*tied, *(column for column in fixed if isinstance(column, exp.Column))]
 
     def named(self, node: exp.Expr) -> frozenset[str]:
         """The aliases that an expression names; all of them where that is not certain."""
-        found = aliases(node, self.graph.select, self._asked.schema)
-        return frozenset(self.graph.tables) if found is None else found
+        names = aliases(node, self.graph.select, self._asked.schema)
+        return frozenset(self.graph.tables) if names is None else names
 
     def lists_of(self, named: frozenset[str]) -> set[str]:
         """The lists that any of these aliases belongs to."""
@@ -155,7 +163,7 @@ class Fork:
             return False
         return (
             all(self.graph.edges[frozenset(pair)].outer in ("", pair[0]) for pair in away)
-            and all(self._is_of_one_list(each) for each in self.graph.conditions)
+            and all(self._is_of_one_list(condition) for condition in self.graph.conditions)
             and all(name in self.required or not self._filters(name) for name in self.lists)
             and all(identify(self._columns(here, name), tables[here], self._asked) for name, here in self.ways())
         )
@@ -170,7 +178,11 @@ class Fork:
 
     def _filters(self, name: str) -> list[exp.Expr]:
         """The conditions on rows of a list that also rows without any must meet."""
-        return [each.node for each in self.graph.conditions if not each.outer and self.lists_of(each.named) == {name}]
+        return [
+            condition.node
+            for condition in self.graph.conditions
+            if not condition.outer and self.lists_of(condition.named) == {name}
+        ]
 
     @cached_property
     def required(self) -> set[str]:
@@ -192,14 +204,18 @@ class Fork:
 
     def core_conditions(self) -> list[exp.Expr]:
         """The conditions on rows of the core."""
-        return [each.node for each in self.graph.conditions if not (each.outer or self.lists_of(each.named))]
+        return [
+            condition.node
+            for condition in self.graph.conditions
+            if not (condition.outer or self.lists_of(condition.named))
+        ]
 
     def rows(self, name: str) -> exp.Select:
         """A subquery without outputs for the rows of a list that belong to one row of the core."""
         query = self.graph.joined(name, self.lists[name])
         tied = self.graph.edges[frozenset((name, self.near[name]))].terms
-        own = [each.node for each in self.graph.conditions if each.outer == name]
-        return query.where(all_of([*tied, *own, *self._filters(name)]), copy=False)
+        conditions = [condition.node for condition in self.graph.conditions if condition.outer == name]
+        return query.where(all_of([*tied, *conditions, *self._filters(name)]), copy=False)
 
     def has_several(self, name: str) -> bool:
         """Whether several rows of a list belong to the same row of the core, as the database tells."""

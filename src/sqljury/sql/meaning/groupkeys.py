@@ -47,11 +47,11 @@ def said_group(tree: exp.Query, asked: Asked) -> Change | None:
     keys = [meant(key, select) for key in group_keys(select)[0]]
     known = [held(node, asked.schema) for node in (*shown, *keys)]
     first = known[0] if shown else None
-    if first is None or any(one is None or one.table is not first.table for one in known):
+    if first is None or any(column is None or column.table is not first.table for column in known):
         return None
     question = words(asked.question.text)
     aliases = {node.table for node in (*shown, *keys) if isinstance(node, exp.Column)}
-    if len(aliases) > 1 or any(_is_said(one, question) for one in known if one):
+    if len(aliases) > 1 or any(_is_said(column, question) for column in known if column):
         return None
     named = list(_named(first.table, question))
     if len(named) != 1 or any(node.name.lower() == named[0].name.lower() for node in select.find_all(exp.Column)):
@@ -73,13 +73,13 @@ def _named(table: Table, question: Sequence[str]) -> Iterator[Column]:
     for column in table.columns:
         called = words(column.name)
         for name in (called, (*words(table.name), *called)):
-            places = range(1, len(question) - len(name) + 1)
+            starts = range(1, len(question) - len(name) + 1)
             if any(
                 question[at : at + len(name)] == name
                 and question[at - 1] in _BY
                 and question[max(at - 2, 0)] not in _SORTED
                 and question[at + len(name) : at + len(name) + 1] not in _MORE
-                for at in places
+                for at in starts
             ):
                 yield column
                 break
@@ -88,8 +88,8 @@ def _named(table: Table, question: Sequence[str]) -> Iterator[Column]:
 def _regroup(select: exp.Select, shown: Sequence[exp.Expr], group: exp.Expr) -> None:
     """Show this column first and group by it, without the outputs that were shown."""
     outputs = [item for item in select.selects if not any(item.unalias() is node for node in shown)]
-    place = next(at for at, item in enumerate(select.selects) if item.unalias() is shown[0])
-    outputs.insert(min(place, len(outputs)), group.copy())
+    position = next(at for at, item in enumerate(select.selects) if item.unalias() is shown[0])
+    outputs.insert(min(position, len(outputs)), group.copy())
     select.set("expressions", outputs)
     select.set("group", exp.Group(expressions=[group.copy()]))
     order = select.args.get("order")
@@ -109,19 +109,21 @@ def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
     if not isinstance(tree, exp.Select) or sources is None or kinds or len(keys) != 2:
         return None
     for key, shown in (keys, keys[::-1]):
-        one, other = held(key, asked.schema), held(shown, asked.schema)
-        if one is None or other is None or one.table is not other.table:
+        key_column, shown_column = held(key, asked.schema), held(shown, asked.schema)
+        if key_column is None or shown_column is None or key_column.table is not shown_column.table:
             continue
-        led_to = [each for each in one.table.foreign_keys if each.columns == (one.column.name,)]
+        led_to = [
+            reference for reference in key_column.table.foreign_keys if reference.columns == (key_column.column.name,)
+        ]
         table = referred_table(asked.schema, led_to[0]) if len(led_to) == 1 else None
-        named = _title(other.column, table) if table is not None and table is not one.table else None
+        named = _title(shown_column.column, table) if table is not None and table is not key_column.table else None
         outputs = [item for item in tree.selects if item.unalias() == shown]
         if named is None or table is None or not outputs or table in sources.tables.values():
             continue
-        if not _is_of(asked.question.whole, table) or mentions(asked.question.whole, words(one.table.name)):
+        if not _is_of(asked.question.whole, table) or mentions(asked.question.whole, words(key_column.table.name)):
             continue
         start = sources.alias(key.table) if isinstance(key, exp.Column) and key.table else None
-        start = start or next((alias for alias, each in sources.tables.items() if each is one.table), None)
+        start = start or next((alias for alias, source in sources.tables.items() if source is key_column.table), None)
         clause = FromClause(sources)
         if start is None or clause.outer():
             continue
@@ -132,7 +134,7 @@ def name_of_group(tree: exp.Query, asked: Asked) -> Change | None:
         name = sources.column(clause.add(table, on=(start, step)), named.name)
         for column in [node for node in tree.find_all(exp.Column) if node.name == shown.name and node.table == start]:
             column.replace(name.copy())
-        return Change(f"the groups are of {table.name}, and the query had names of {one.table.name}")
+        return Change(f"the groups are of {table.name}, and the query had names of {key_column.table.name}")
     return None
 
 
@@ -140,7 +142,7 @@ def _title(column: Column, table: Table) -> Column | None:
     """The column of a table that has the same name as one of another table, if that is for the name of a row."""
     if words(column.name)[-1:] not in {(title,) for title in TITLES}:
         return None
-    return next((each for each in table.columns if each.name.lower() == column.name.lower()), None)
+    return next((field for field in table.columns if field.name.lower() == column.name.lower()), None)
 
 
 def _is_of(question: str, table: Table) -> bool:
@@ -245,13 +247,13 @@ class _Groups:
         return node if owned is None else (owned[0], node.name.lower())
 
     def _shown(self) -> dict[int, exp.Expr]:
-        places = [self._place(key) for key in self._keys]
+        positions = [self._place(key) for key in self._keys]
         outputs = dict(enumerate(item.unalias() for item in self.tree.selects))
-        shown = {number: output for number, output in outputs.items() if self._place(output) in places}
+        shown = {number: output for number, output in outputs.items() if self._place(output) in positions}
         others = [output for number, output in outputs.items() if number not in shown]
-        aggregated = bool(others) and all(other.find(exp.AggFunc) is not None for other in others)
-        bare = [self._place(column) for other in others for column in _outside(other, (exp.AggFunc,))]
-        return shown if aggregated and all(place in places for place in bare) else {}
+        aggregated = bool(others) and all(output.find(exp.AggFunc) is not None for output in others)
+        bare = [self._place(column) for output in others for column in _outside(output, (exp.AggFunc,))]
+        return shown if aggregated and all(position in positions for position in bare) else {}
 
     def _used(self, others: Sequence[exp.Expr]) -> set[str]:
         """The aliases of tables of which single rows are shown, sorted by, chosen by or grouped by."""

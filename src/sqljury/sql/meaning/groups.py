@@ -35,10 +35,10 @@ def _needs_groups(select: exp.Select, keys: Sequence[exp.Expr]) -> bool:
     """Whether all other outputs are aggregates of columns, and nothing else is taken of single rows."""
     order = select.args.get("order")
     others = [item.unalias() for item in select.selects if item.unalias() not in keys]
-    calls = [call for other in others for call in outside_queries(other) if isinstance(call, exp.AggFunc)]
+    calls = [call for output in others for call in outside_queries(output) if isinstance(call, exp.AggFunc)]
     if not calls or not of_groups(calls):
         return False
-    if any(isinstance(node, exp.Window) for other in others for node in outside_queries(other)):
+    if any(isinstance(node, exp.Window) for output in others for node in outside_queries(output)):
         return False
     aliases = {item.alias.lower() for item in select.selects if item.alias}
     sorted_by = [key.this for key in order.expressions] if order is not None else []
@@ -134,18 +134,20 @@ def first_of_each(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     order, group = tree.args.get("order"), tree.args.get("group")
     outputs = [item.unalias() for item in tree.selects]
-    each = next((output for output in outputs if isinstance(output, exp.Column) and _is_each(output, asked)), None)
-    if each is None or len(outputs) < 2 or order is None or len(order.expressions) != 1:
+    group_column = next(
+        (output for output in outputs if isinstance(output, exp.Column) and _is_each(output, asked)), None
+    )
+    if group_column is None or len(outputs) < 2 or order is None or len(order.expressions) != 1:
         return None
     if any(tree.args.get(part) for part in ("distinct", "offset", "with_")) or tree.find(exp.Window) is not None:
         return None
-    if (group is not None and each not in group.expressions) or not _has_several(tree, each, asked):
+    if (group is not None and group_column not in group.expressions) or not _has_several(tree, group_column, asked):
         return None  # one row for each already, of which the query takes the first
     ranked_by = order.expressions[0].copy()
     ranked_by.set("this", resolved(ordinal(ranked_by.this, tree), tree, ()).copy())
-    if each in ranked_by.find_all(exp.Column):
+    if group_column in ranked_by.find_all(exp.Column):
         return None
-    query = top_ranked(tree, [each], ranked_by, asked.dialect, keep_order=False)
+    query = top_ranked(tree, [group_column], ranked_by, asked.dialect, keep_order=False)
     return Change(
         "the question asks for the first of each, and the query had that of all", query=query, without=("limit",)
     )
@@ -161,12 +163,12 @@ def _is_each(column: exp.Column, asked: Asked) -> bool:
     return named == wanted or (titled and (named[:-1] == wanted or table[-len(wanted) :] == wanted))
 
 
-def _has_several(tree: exp.Select, each: exp.Column, asked: Asked) -> bool:
+def _has_several(tree: exp.Select, group_column: exp.Column, asked: Asked) -> bool:
     """Whether the query may have several rows for one region: it groups by more, or a region has several rows.
 
     ``GROUP BY regions.id, regions.name`` has one row for each region, as has the table of regions itself.
     """
-    wanted, owned = pieces(cues.for_each(asked.question.text)), owner(each, asked.schema)
+    wanted, owned = pieces(cues.for_each(asked.question.text)), owner(group_column, asked.schema)
     group = tree.args.get("group")
     keys: Sequence[exp.Expr] = [] if group is None else group.expressions
     keys = [key for key in keys if not isinstance(key, exp.Column) or pieces(key.name)[: len(wanted)] != wanted]
@@ -176,8 +178,8 @@ def _has_several(tree: exp.Select, each: exp.Column, asked: Asked) -> bool:
     if group is None:
         return not {*tables_of(tree, asked.schema)} <= aliases
     for key in keys:
-        place = owner(key, asked.schema) if isinstance(key, exp.Column) else None
-        if place is None or (place[0] not in aliases and (place[0], key.name.lower()) not in columns):
+        key_owner = owner(key, asked.schema) if isinstance(key, exp.Column) else None
+        if key_owner is None or (key_owner[0] not in aliases and (key_owner[0], key.name.lower()) not in columns):
             return True
     return False
 

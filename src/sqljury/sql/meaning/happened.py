@@ -61,19 +61,19 @@ def happened(tree: exp.Query, asked: Asked) -> Change | None:
         if known is None or truth is None or not _has_days(known, asked):
             continue
         changed = known.column.name
-        _put(node, column, there=truth != isinstance(node, exp.NEQ))
+        _put(node, column, has_day=truth != isinstance(node, exp.NEQ))
     for node in list(tree.find_all(exp.In)):
         known = held(node.this, asked.schema)
         truths = {_truth(item, known) for item in node.expressions} if known is not None else set()
         truth = truths.pop() if len(truths) == 1 else None
         if known is not None and truth is not None and _has_days(known, asked):
             changed = known.column.name
-            _put(node, node.this, there=truth)
+            _put(node, node.this, has_day=truth)
     for column in list(tree.find_all(exp.Column)):
         known = held(column, asked.schema) if is_condition(column) else None
         if known is not None and _has_days(known, asked):
             changed = known.column.name
-            _put(column, column, there=True)
+            _put(column, column, has_day=True)
     for call in list(tree.find_all(exp.Sum)):
         known = held(call.this, asked.schema)
         if known is not None and holds_days(known, asked.data):
@@ -98,20 +98,20 @@ def _truth(constant: exp.Expr, known: Held) -> bool | None:
     text = constant.name.strip().lower()
     if text in _NOTHING:
         return False
-    said, denied = _NOT.subn("", text, count=1)
+    affirmed, denied = _NOT.subn("", text, count=1)
     named = {_stem(word) for word in words(known.column.name)}
-    told = [_stem(word) for word in words(said)]
-    return not denied if told and all(len(word) >= _STEM and word in named for word in told) else None
+    stems = [_stem(word) for word in words(affirmed)]
+    return not denied if stems and all(len(word) >= _STEM and word in named for word in stems) else None
 
 
 def _stem(word: str) -> str:
     return _ENDINGS.sub("", word)
 
 
-def _put(node: exp.Expr, column: exp.Column, *, there: bool) -> None:
+def _put(node: exp.Expr, column: exp.Column, *, has_day: bool) -> None:
     """Put ``column IS NOT NULL``, or IS NULL, in the place of a comparison."""
     is_null: exp.Expr = exp.Is(this=column.copy(), expression=exp.Null())
-    node.replace(exp.Not(this=is_null) if there else is_null)
+    node.replace(exp.Not(this=is_null) if has_day else is_null)
 
 
 def not_over(tree: exp.Query, asked: Asked) -> Change | None:
@@ -121,14 +121,14 @@ def not_over(tree: exp.Query, asked: Asked) -> Change | None:
     """
     if not goes_on(asked.question.text) or says_current(tree) or _tells_state(tree):
         return None
-    found = list(_with_ends(tree, asked))
-    if len(found) != 1 or is_restricted(found[0], asked):
+    histories = list(_with_ends(tree, asked))
+    if len(histories) != 1 or is_restricted(histories[0], asked):
         return None
-    if not (found[0].is_alone or goes_on_beside(asked.question.text, words(found[0].table.name))):
+    if not (histories[0].is_alone or goes_on_beside(asked.question.text, words(histories[0].table.name))):
         return None
-    if not keep_current(found[0], asked):
+    if not keep_current(histories[0], asked):
         return None
-    return Change(f"the question asks for what is not over, and {found[0].end.name} says what is")
+    return Change(f"the question asks for what is not over, and {histories[0].end.name} says what is")
 
 
 def _tells_state(tree: exp.Query) -> bool:

@@ -46,10 +46,10 @@ def current_rows(tree: exp.Query, asked: Asked) -> Change | None:
     """
     if not wants_current(asked.question.text) or says_current(tree):
         return None
-    found = list(_histories(tree, asked))
-    if any(is_restricted(history, asked) for history in found):
+    histories = list(_histories(tree, asked))
+    if any(is_restricted(history, asked) for history in histories):
         return None
-    changed = [history.table.name for history in found if keep_current(history, asked)]
+    changed = [history.table.name for history in histories if keep_current(history, asked)]
     return Change(f"the question asks for what holds now, and {changed[0]} has former rows too") if changed else None
 
 
@@ -88,15 +88,15 @@ def tables_once(tree: exp.Query, asked: Asked) -> Iterator[tuple[Sources, str, T
     for sources in read_sources(tree, asked.schema):
         tables = list(sources.tables.values())
         for alias, table in sources.tables.items():
-            if sum(other is table for other in tables) == 1:
+            if sum(item is table for item in tables) == 1:
                 yield sources, alias, table
 
 
 def _spans(table: Table, asked: Asked) -> Iterator[tuple[Column, Column]]:
     named = {words(column.name): column for column in table.columns}
     for ending, end in named.items():
-        for place, word in enumerate(ending):
-            start = named.get((*ending[:place], _STARTS.get(word, ""), *ending[place + 1 :]))
+        for position, word in enumerate(ending):
+            start = named.get((*ending[:position], _STARTS.get(word, ""), *ending[position + 1 :]))
             if start is not None and all(holds_days(Held(table, column), asked.data) for column in (start, end)):
                 yield start, end
 
@@ -106,7 +106,7 @@ def is_restricted(history: History, asked: Asked) -> bool:
     span = {column.name.lower() for column in (history.start, history.end) if column is not None}
     select = history.sources.scope.expression
     owned = [(node, owner(node, asked.schema)) for node in select.find_all(exp.Column)]
-    names = [node.name for node, one in owned if one is not None and one[0] == history.alias.lower()]
+    names = [node.name for node, source in owned if source is not None and source[0] == history.alias.lower()]
     return any(name.lower() in span or STATES & {*words(name)} for name in names)
 
 
@@ -124,11 +124,11 @@ def _holds(history: History, asked: Asked) -> exp.Expr | None:
     )
     if is_met(coming, table, asked) is not False or not is_met(exp.Not(this=none.copy()), table, asked):
         return None
-    there = [is_met(condition, table, asked) for condition in (none, never)]
-    if None in there:
+    results = [is_met(condition, table, asked) for condition in (none, never)]
+    if None in results:
         return None
-    own = _endless(exp.column(name.copy(), table=history.sources.identifier(history.alias)))
-    conditions = [condition for condition, met in zip(own, there, strict=True) if met]
+    qualified = _endless(exp.column(name.copy(), table=history.sources.identifier(history.alias)))
+    conditions = [condition for condition, met in zip(qualified, results, strict=True) if met]
     return None if not conditions else conditions[0] if len(conditions) == 1 else exp.paren(exp.or_(*conditions))
 
 

@@ -155,7 +155,7 @@ def _numbers_and_texts(key: Held, other: Held, asked: Asked) -> bool:
     """Whether a column is the key of its table with numbers alone, and another one holds texts that are none."""
     if key.table.row_key != (key.column.name,):
         return False
-    numbers, texts = (asked.data.values(each.table, each.column.name) for each in (key, other))
+    numbers, texts = (asked.data.values(known.table, known.column.name) for known in (key, other))
     return (
         bool(numbers and texts)
         and all(isinstance(value, int | float) for value in numbers)

@@ -96,7 +96,7 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
         return False
     target = sources.tables[joined]
     earlier = takewhile(lambda other: other is not join, select.args["joins"])
-    before = [select.args["from_"].this, *(other.this for other in earlier)]
+    before = [select.args["from_"].this, *(item.this for item in earlier)]
     aliases = [alias for node in before if (alias := sources.alias(node.alias_or_name)) is not None]
     tables = {alias: sources.tables[alias] for alias in aliases}
     if sum(table is target for table in sources.tables.values()) > 1:
@@ -158,21 +158,21 @@ class Related:
                     keys[_place(table, here)].add((key.ref_table.lower(), there.lower()))
         return keys
 
-    def _reached(self, place: Place) -> set[Place]:
-        found, front = {place}, [place]
+    def _reached(self, start: Place) -> set[Place]:
+        reached, front = {start}, [start]
         while front:
-            front = [other for each in front for other in self._keys.get(each, ()) if other not in found]
-            found.update(front)
-        return found
+            front = [target for column in front for target in self._keys.get(column, ()) if target not in reached]
+            reached.update(front)
+        return reached
 
-    def _refers(self, one: Held) -> bool:
+    def _refers(self, known: Held) -> bool:
         """A key leads from the column to another table, which is not the one that it is joined with."""
-        return len(self._reached(_place(one.table, one.column.name))) > 1
+        return len(self._reached(_place(known.table, known.column.name))) > 1
 
-    def _surely_refers(self, one: Held) -> bool:
+    def _surely_refers(self, known: Held) -> bool:
         """As ``_refers``, by a key that is declared or leads to a table after which the column is called."""
-        keys = [key for key in one.table.foreign_keys if key.columns == (one.column.name,)]
-        named = words(one.column.name)
+        keys = [key for key in known.table.foreign_keys if key.columns == (known.column.name,)]
+        named = words(known.column.name)
         return any(key.declared or _starts_or_ends(named, words(key.ref_table)) for key in keys)
 
     def _by_values(self, left: Held, right: Held) -> bool:
@@ -183,7 +183,7 @@ class Related:
         these. Other inferred keys may be wrong: a column that refers to another table, or is compared with the key of
         one, counts as related where one of both has all numbers of the other.
         """
-        ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
+        ours, theirs = (set(map(str, self._data.values(side.table, side.column.name))) for side in (left, right))
         both = ours & theirs or (self._in_common(left, right) if ours and theirs else set())
         if not self._declared and not (ours and theirs):
             return True  # not known, and a key may have been overlooked
@@ -208,12 +208,16 @@ class Related:
     def _joined(self, left: Held, right: Held, side: str) -> Sequence[Row] | None:
         """A row of the first column joined with the second; for ``left`` one that has no equal there."""
         sides = (("a", left), ("b", right))
-        one, other = (exp.column(identifier(each.column.name, self._dialect), table=alias) for alias, each in sides)
-        first, second = (exp.alias_(table_node(each.table, self._dialect), alias, table=True) for alias, each in sides)
-        probe = exp.select(one).from_(first)
-        probe = probe.join(second, on=exp.EQ(this=one.copy(), expression=other), join_type=side).limit(1)
+        left_node, right_node = (
+            exp.column(identifier(known.column.name, self._dialect), table=alias) for alias, known in sides
+        )
+        first, second = (
+            exp.alias_(table_node(known.table, self._dialect), alias, table=True) for alias, known in sides
+        )
+        probe = exp.select(left_node).from_(first)
+        probe = probe.join(second, on=exp.EQ(this=left_node.copy(), expression=right_node), join_type=side).limit(1)
         if side:
-            probe = probe.where(other.is_(exp.null()), one.is_(exp.null()).not_())
+            probe = probe.where(right_node.is_(exp.null()), left_node.is_(exp.null()).not_())
         return self._data.rows(probe.sql(dialect=self._dialect))
 
 
@@ -238,11 +242,11 @@ def _by_name(left: Held, right: Held) -> bool:
     return _called_after(ours, right.table) or _called_after(theirs, left.table)
 
 
-def _leads_by_name(one: Held, other: Table) -> bool:
+def _leads_by_name(known: Held, target: Table) -> bool:
     """Whether a key leads to a table after which the column is called in more words: ``plan_price_id``, to prices."""
-    named = words(one.column.name)
-    led_to = [words(key.ref_table) for key in one.table.foreign_keys if key.columns == (one.column.name,)]
-    return any(len(table) > len(words(other.name)) and table == named[: len(table)] for table in led_to)
+    named = words(known.column.name)
+    led_to = [words(key.ref_table) for key in known.table.foreign_keys if key.columns == (known.column.name,)]
+    return any(len(table) > len(words(target.name)) and table == named[: len(table)] for table in led_to)
 
 
 def _called_after(column: tuple[str, ...], table: Table) -> bool:

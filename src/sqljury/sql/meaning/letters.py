@@ -47,14 +47,14 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
     of places and currencies are left: MN is Minnesota, and MI, which begins it, Michigan. Of other values it is the
     only one that is another form of the word.
     """
-    said, reason = words(asked.question.whole), ""
+    question, reason = words(asked.question.whole), ""
     for column, literal in compared_texts(tree):
-        told = words(literal.name)
+        phrase = words(literal.name)
         known = held(column, asked.schema)
-        if known is None or not told or not all(_is_said(word, said) for word in told):
+        if known is None or not phrase or not all(_is_said(word, question) for word in phrase):
             continue
         values = asked.data.values(known.table, known.column.name)
-        code = None if _is_of_places(known) else _code(literal.name, values, said)
+        code = None if _is_of_places(known) else _code(literal.name, values, question)
         code = code or _other_form(literal.name, values)
         if code is not None:
             literal.replace(exp.Literal.string(code))
@@ -62,15 +62,15 @@ def code_of_word(tree: exp.Query, asked: Asked) -> Change | None:
     return Change(reason) if reason else None
 
 
-def _is_said(word: str, said: Sequence[str]) -> bool:
-    return any(other == word or (len(word) >= _BEGINNING and other.startswith(word)) for other in said)
+def _is_said(word: str, question: Sequence[str]) -> bool:
+    return any(token == word or (len(word) >= _BEGINNING and token.startswith(word)) for token in question)
 
 
 def _is_of_places(known: Held) -> bool:
     return not _PLACES.isdisjoint((*words(known.column.name), *words(known.table.name)))
 
 
-def _code(text: str, values: Collection[object], said: Sequence[str]) -> str | None:
+def _code(text: str, values: Collection[object], question: Sequence[str]) -> str | None:
     """The only code that shortens the text; None where there are several, or where not all values are codes.
 
     A code that begins another word of the question is a code of that one: of PAR and PAI for "partly paid" it is PAR.
@@ -84,9 +84,9 @@ def _code(text: str, values: Collection[object], said: Sequence[str]) -> str | N
     if all(len(code) == 1 for code in codes):
         return word[0] if len(word) > 1 and word[0] in codes else None
     first = words(text)[0]
-    others = [other.upper() for other in said if not other.startswith(first)]
-    found = [code for code in codes if _is_code_of(code, word, others)]
-    return found[0] if len(found) == 1 else None
+    others = [token.upper() for token in question if not token.startswith(first)]
+    matches = [code for code in codes if _is_code_of(code, word, others)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _is_code_of(code: str, word: str, others: Sequence[str]) -> bool:
@@ -125,5 +125,5 @@ def _is_code(value: str) -> bool:
 
 def _shortens(code: str, word: str) -> bool:
     """Whether a code has the first letter of a word and others of it, in their order."""
-    rest = iter(word)
-    return code[0] == word[0] and all(letter in rest for letter in code)
+    letters = iter(word)
+    return code[0] == word[0] and all(letter in letters for letter in code)

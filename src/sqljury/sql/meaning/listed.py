@@ -66,8 +66,8 @@ def only_named(tree: exp.Query, asked: Asked) -> Change | None:
     leaving, staying = shown[at], shown[1 - at]
     if leaving is None or leaving.is_text or staying is None or not staying.is_text:
         return None
-    said = _BY.sub(" ", asked.question.text[: only.start()])
-    if _BY_ITSELF.search(asked.question.text[: only.start()]) or mentions(said, {*words(leaving.column.name)}):
+    before = _BY.sub(" ", asked.question.text[: only.start()])
+    if _BY_ITSELF.search(asked.question.text[: only.start()]) or mentions(before, {*words(leaving.column.name)}):
         return None
     _keep_places(select, select.selects[at])
     select.selects[at].pop()
@@ -85,7 +85,9 @@ def _replaced(items: Sequence[exp.Expr], names: Names, asked: Asked) -> Change |
         return None
     shown = {item.unalias().name.lower() for item in items}
     meant = [
-        each.name for each in known.table.columns if words(each.name) == names[at] and each.name.lower() not in shown
+        field.name
+        for field in known.table.columns
+        if words(field.name) == names[at] and field.name.lower() not in shown
     ]
     if len(meant) != 1 or not isinstance(column, exp.Column) or _is_grouped(items[at]):
         return None
@@ -100,7 +102,7 @@ def _left_out(select: exp.Select, names: Names, asked: Asked) -> Change | None:
     fitting = [
         at
         for at in range(len(items))
-        if all(_fits(other, name, asked) for other, name in zip(_without(items, at), names, strict=True))
+        if all(_fits(item, name, asked) for item, name in zip(_without(items, at), names, strict=True))
     ]
     for at in reversed(fitting):
         if _is_repeated(items[at], items[:at]) or _is_beside(at, items, names, asked):
@@ -115,18 +117,18 @@ def _without(items: Sequence[exp.Expr], at: int) -> list[exp.Expr]:
 
 
 def _is_repeated(item: exp.Expr, before: Sequence[exp.Expr]) -> bool:
-    return not isinstance(item.unalias(), exp.Star) and any(item.unalias() == other.unalias() for other in before)
+    return not isinstance(item.unalias(), exp.Star) and any(item.unalias() == earlier.unalias() for earlier in before)
 
 
 def _is_beside(at: int, items: Sequence[exp.Expr], names: Names, asked: Asked) -> bool:
     """Whether an output is ``model_year`` where the list has ``model``, and a column of that name is shown."""
     known = held(items[at].unalias(), asked.schema)
-    own = words(known.column.name) if known is not None else ()
-    shown = [held(other.unalias(), asked.schema) for other in _without(items, at)]
+    called = words(known.column.name) if known is not None else ()
+    shown = [held(item.unalias(), asked.schema) for item in _without(items, at)]
     in_full = {words(other.column.name) for other in shown if other is not None}
-    near = [name for name in names if set(name) & set(own) or mentions(" ".join(name), set(own))]
-    longer = any(set(name) < set(own) for name in near)
-    return longer and own not in names and in_full.issuperset(near) and not _says_all(asked.question.text, own)
+    near = [name for name in names if set(name) & set(called) or mentions(" ".join(name), set(called))]
+    longer = any(set(name) < set(called) for name in near)
+    return longer and called not in names and in_full.issuperset(near) and not _says_all(asked.question.text, called)
 
 
 def _keep_places(select: exp.Select, leaving: exp.Expr) -> None:
@@ -139,8 +141,8 @@ def _keep_places(select: exp.Select, leaving: exp.Expr) -> None:
                 node.replace(output.unalias().copy())
 
 
-def _says_all(question: str, own: Sequence[str]) -> bool:
-    return all(mentions(question, {word}) for word in own)
+def _says_all(question: str, called: Sequence[str]) -> bool:
+    return all(mentions(question, {word}) for word in called)
 
 
 def _fits(item: exp.Expr, name: tuple[str, ...], asked: Asked) -> bool:

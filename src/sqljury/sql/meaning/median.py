@@ -43,7 +43,7 @@ def median(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _is_known_word(tree: exp.Query, asked: Asked) -> bool:
     """Whether the word is in a name of the database, or in a text that the query compares with."""
-    names = [name for table in asked.schema.tables for name in (table.name, *(one.name for one in table.columns))]
+    names = [name for table in asked.schema.tables for name in (table.name, *(column.name for column in table.columns))]
     texts = [literal.name for literal in tree.find_all(exp.Literal) if literal.is_string]
     return any("median" in words(text) for text in (*names, *texts))
 
@@ -97,13 +97,13 @@ def _is_derived(node: exp.Select, select: exp.Select) -> bool:
 
 def _aggregate(select: exp.Select) -> exp.Expr | None:
     """The only aggregate of the outputs and of the order, if one output is made of it and no column beside it."""
-    found = [[*_aggregates(item)] for item in select.selects]
-    calls = [call for calls in found for call in calls]
+    by_output = [[*_aggregates(item)] for item in select.selects]
+    calls = [call for calls in by_output for call in calls]
     sorted_by = [call for key in _sorted_by(select) for call in _aggregates(key)]
     if len(calls) != 1 or any(call != calls[0] for call in sorted_by):
         return None
     [call] = calls
-    item = next(item for item, own in zip(select.selects, found, strict=True) if own)
+    item = next(item for item, aggregates in zip(select.selects, by_output, strict=True) if aggregates)
     within = {id(column) for column in call.find_all(exp.Column)}
     columns = [column for column in item.find_all(exp.Column) if id(column) not in within]
     return None if columns or isinstance(call.parent, exp.Filter) else call
@@ -144,16 +144,16 @@ def _may_be_of_texts(value: exp.Expr, asked: Asked) -> bool:
     if known is None or not known.is_text:
         return False
     values = asked.data.values(known.table, known.column.name)
-    return not values or not all(isinstance(one, int | float | Decimal) for one in values)
+    return not values or not all(isinstance(item, int | float | Decimal) for item in values)
 
 
-def _swapped(node: exp.Expr, aggregate: exp.Expr, other: exp.Expr) -> exp.Expr:
+def _swapped(node: exp.Expr, aggregate: exp.Expr, replacement: exp.Expr) -> exp.Expr:
     """A copy with another expression for an aggregate, and for half of it: half was meant as the middle."""
 
     def swap(part: exp.Expr) -> exp.Expr:
         half = isinstance(part, exp.Mul) and any(map(_is_half, (part.this, part.expression)))
         sides = (part.this, part.expression) if half else ()
-        return other.copy() if part == aggregate or aggregate in sides else part
+        return replacement.copy() if part == aggregate or aggregate in sides else part
 
     return node.copy().transform(swap)
 
@@ -195,7 +195,7 @@ def _by_ranks(select: exp.Select, aggregate: exp.Expr, value: exp.Expr, asked: A
         return columns[node].copy() if node in columns else _swapped(node, aggregate, mean)
 
     outputs = [exp.alias_(outside(item.unalias()), _output_name(item)) for item in select.selects]
-    outputs = [one.this if isinstance(one.this, exp.Column) else one for one in outputs]
+    outputs = [output.this if isinstance(output.this, exp.Column) else output for output in outputs]
     query = exp.select(*outputs).from_(inner.subquery("ranked")).where(_in_the_middle())
     query = query.group_by(*columns.values()) if columns else query
     _sort_and_limit(query, select, [outside(key) for key in _sorted_by(select)])
@@ -206,12 +206,12 @@ def _ranked(select: exp.Select, value: exp.Expr, keys: Sequence[exp.Expr], diale
     """The rows of a query with the value, its place among those of its group, and how many these are."""
     key = exp.Ordered(this=value.copy())
     turn(key, dialect, descending=True)  # which has NULL last, and the middle is the same from either end
-    place = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key]))
+    position = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key]))
     size = exp.Window(this=exp.Count(this=value.copy()))
-    for window in (place, size):
+    for window in (position, size):
         window.set("partition_by", [key.copy() for key in keys])
     rows = select.copy()
-    parts = ((value.copy(), _VALUE), (place, _PLACE), (size, _SIZE))
+    parts = ((value.copy(), _VALUE), (position, _PLACE), (size, _SIZE))
     rows.set("expressions", [exp.alias_(part, name) for part, name in parts])
     for clause in ("group", "order", "limit", "offset"):
         rows.set(clause, None)

@@ -70,7 +70,7 @@ def names_of_persons(tree: exp.Query, asked: Asked) -> Change | None:
     if keys:
         tree.group_by(*columns, copy=False)
     outputs = list(tree.selects)
-    at = next(place for place, output in enumerate(outputs) if output is shown[0])
+    at = next(index for index, output in enumerate(outputs) if output is shown[0])
     tree.set("expressions", [*outputs[:at], *(column.copy() for column in columns), *outputs[at + 1 :]])
     return Change("the question asks who it is, and the query had a key")
 
@@ -84,10 +84,10 @@ def _joined_by(column: exp.Expr, known: Held, sources: Sources, asked: Asked) ->
         for equal in join.find_all(exp.EQ):
             sides = (equal.this, equal.expression)
             other = next((side for side in sides if side != column and column in sides), None)
-            there = held(other, asked.schema)
-            if other is None or there is None or not isinstance(other, exp.Column):
+            referred = held(other, asked.schema)
+            if other is None or referred is None or not isinstance(other, exp.Column):
                 continue
-            compared = there.table.name.lower(), (there.column.name.lower(),)
+            compared = referred.table.name.lower(), (referred.column.name.lower(),)
             if any((key.ref_table.lower(), tuple(map(str.lower, key.ref_columns))) == compared for key in keys):
                 return sources.alias(other.table)
     return None
@@ -113,7 +113,7 @@ def name_columns(table: Table) -> list[str]:
     if (person := person_names(table)) is not None:
         return [*person]
     title = title_of(table)
-    own = pieces(table.name)
+    table_words = pieces(table.name)
     before = pieces(title)[:-1] if title is not None else ()
-    mine = all(word in _FULL or any(likeness(word, piece) >= MENTIONED for piece in own) for word in before)
+    mine = all(word in _FULL or any(likeness(word, piece) >= MENTIONED for piece in table_words) for word in before)
     return [title] if title is not None and mine else []

@@ -97,10 +97,10 @@ def _is_no_number(column: str, dialect: str) -> exp.Expr:
     """The condition that a text of the column has another character than those of numbers, or none at all."""
     node = exp.column(identifier(column, dialect))
     if dialect == "sqlite":
-        other: exp.Expr = exp.Glob(this=node, expression=exp.Literal.string("*[^0-9.-]*"))
+        condition: exp.Expr = exp.Glob(this=node, expression=exp.Literal.string("*[^0-9.-]*"))
     elif dialect == "mysql":  # MariaDB has no REGEXP_LIKE
-        place = exp.Anonymous(this="REGEXP_INSTR", expressions=[node, exp.Literal.string("[^0-9.-]")])
-        other = exp.GT(this=place, expression=exp.Literal.number(0))
+        position = exp.Anonymous(this="REGEXP_INSTR", expressions=[node, exp.Literal.string("[^0-9.-]")])
+        condition = exp.GT(this=position, expression=exp.Literal.number(0))
     else:
-        other = exp.RegexpLike(this=node, expression=exp.Literal.string("[^0-9.-]"))
-    return exp.or_(other, exp.EQ(this=node.copy(), expression=exp.Literal.string("")))
+        condition = exp.RegexpLike(this=node, expression=exp.Literal.string("[^0-9.-]"))
+    return exp.or_(condition, exp.EQ(this=node.copy(), expression=exp.Literal.string("")))

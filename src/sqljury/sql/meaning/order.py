@@ -97,10 +97,10 @@ def _takes_large(select: exp.Select) -> bool:
     """Whether HAVING wants a number of rows, and at least two."""
     conditions = conjuncts(select.args.get("having"))
     return bool(conditions) and all(
-        isinstance(each, exp.GT | exp.GTE)
-        and isinstance(each.this, exp.Count)
-        and each.expression.name not in ("0", "1" if isinstance(each, exp.GTE) else "0")
-        for each in conditions
+        isinstance(condition, exp.GT | exp.GTE)
+        and isinstance(condition.this, exp.Count)
+        and condition.expression.name not in ("0", "1" if isinstance(condition, exp.GTE) else "0")
+        for condition in conditions
     )
 
 
@@ -196,12 +196,12 @@ def row_at_place(tree: exp.Query, asked: Asked) -> Change | None:
 
     The query keeps the first row alone, or all rows up to the second one.
     """
-    select, place = single_select(tree), place_of_row(asked.question.text)
+    select, position = single_select(tree), place_of_row(asked.question.text)
     limit = select.args.get("limit") if select is not None else None
-    if select is None or place is None or not isinstance(limit, exp.Limit) or select.args.get("offset") is not None:
+    if select is None or position is None or not isinstance(limit, exp.Limit) or select.args.get("offset") is not None:
         return None
-    if select.args.get("order") is None or limit.expression.sql() not in ("1", str(place)):
+    if select.args.get("order") is None or limit.expression.sql() not in ("1", str(position)):
         return None
     select.limit(1, copy=False)
-    select.offset(place - 1, copy=False)
-    return Change(f"the question asks for row {place} of the order")
+    select.offset(position - 1, copy=False)
+    return Change(f"the question asks for row {position} of the order")

@@ -65,8 +65,8 @@ def whole_year_in_parts(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     first, after = date(year, 1, 1), date(year + 1, 1, 1)
     select = bounds[0].node.parent_select
-    places = {id(bound.node.parent_select) for bound in bounds}
-    if (bounds[0].day, bounds[1].day) == (first, after) or len(places) > 1 or not isinstance(select, exp.Select):
+    selects = {id(bound.node.parent_select) for bound in bounds}
+    if (bounds[0].day, bounds[1].day) == (first, after) or len(selects) > 1 or not isinstance(select, exp.Select):
         return None
     if any(bound.node.find_ancestor(exp.Or, exp.Case, exp.AggFunc, exp.Select) is not select for bound in bounds):
         return None
@@ -130,13 +130,13 @@ def _replace(bounds: tuple[_Bound, _Bound], first: date, after: date) -> None:
 
 def _bounds(tree: exp.Query, including: type[exp.Expr], excluding: type[exp.Expr]) -> list[_Bound]:
     """Comparisons with a day on the right; of the kind that begins with the next day, that day."""
-    found = []
+    bounds = []
     for node in tree.find_all(including, excluding):
         day = day_of(node.expression)
         if day is not None and _is_column(node.this):
             later = type(node) in (exp.GT, exp.LTE)
-            found.append(_Bound(node, node.this, date.fromisoformat(day) + timedelta(days=later)))
-    return found
+            bounds.append(_Bound(node, node.this, date.fromisoformat(day) + timedelta(days=later)))
+    return bounds
 
 
 def _is_column(node: exp.Expr) -> bool:
@@ -155,10 +155,10 @@ def quarters(tree: exp.Query, asked: Asked) -> Change | None:
         return None
     text = asked.question.text
     wanted = bool(_WANTED.search(text)) and not _OTHER.search(text)
-    found = [node for node in tree.find_all(exp.TimeToStr) if _gives_none(node) or (wanted and _gives_months(node))]
-    for node in found:
+    nodes = [node for node in tree.find_all(exp.TimeToStr) if _gives_none(node) or (wanted and _gives_months(node))]
+    for node in nodes:
         node.replace(_quarter(node))
-    return Change("SQLite has no form of a date for quarters") if found else None
+    return Change("SQLite has no form of a date for quarters") if nodes else None
 
 
 def _gives_none(node: exp.TimeToStr) -> bool:

@@ -122,8 +122,8 @@ def _exceeds(tree: exp.Select, ratio: Ratio, most: float, asked: Asked) -> bool:
     rows = asked.data.rows(write(tree, asked.dialect))
     if rows is None:
         return True
-    place = next(at for at, output in enumerate(tree.selects) if output.unalias() is ratio.output)
-    shown = [abs(float(row[place])) for row in rows if row[place] is not None]
+    index = next(at for at, output in enumerate(tree.selects) if output.unalias() is ratio.output)
+    shown = [abs(float(row[index])) for row in rows if row[index] is not None]
     return bool(shown) and min(shown) > most * float(ratio.factor)
 
 

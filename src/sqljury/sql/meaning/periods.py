@@ -112,19 +112,19 @@ def unsaid_days(tree: exp.Query, asked: Asked) -> Change | None:
     like right before a year, or "or later" after it; the query compares one day of that year by order.
     """
     question = asked.question.whole
-    said = [match["after"] or match["before"] for match in _FROM_YEAR.finditer(question)]
-    if len(said) != 1 or len(_YEAR.findall(question)) != 1 or _FINER.search(question):
+    years = [match["after"] or match["before"] for match in _FROM_YEAR.finditer(question)]
+    if len(years) != 1 or len(_YEAR.findall(question)) != 1 or _FINER.search(question):
         return None
     within = [
         node
         for node in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE)
-        if (day_of(node.expression) or "").startswith(said[0])
+        if (day_of(node.expression) or "").startswith(years[0])
         and (_holds_days(node.this, asked) or source(node.this) is not None)
     ]
     if len(within) != 1:
         return None
     [comparison] = within
-    ends = (f"{said[0]}-01-01", f"{said[0]}-12-31")
+    ends = (f"{years[0]}-01-01", f"{years[0]}-12-31")
     meant = ends[isinstance(comparison, exp.LTE | exp.GT)]
     if day_of(comparison.expression) in ends or (isinstance(comparison, exp.GT) and SINCE.search(question)):
         return None
@@ -148,8 +148,8 @@ def _bare(node: exp.Expr) -> exp.Expr:
     """The column of a column that is cast to a date."""
     if isinstance(node, exp.Cast) and node.to.this != exp.DataType.Type.DATE:
         return node
-    one = not any(value for key, value in node.args.items() if key not in ("this", "to", "expressions"))
-    return node.this if isinstance(node, exp.Cast | exp.Date | exp.TsOrDsToDate) and one else node
+    plain = not any(value for key, value in node.args.items() if key not in ("this", "to", "expressions"))
+    return node.this if isinstance(node, exp.Cast | exp.Date | exp.TsOrDsToDate) and plain else node
 
 
 def _holds_days(node: exp.Expr, asked: Asked) -> bool:
@@ -210,25 +210,25 @@ def _has_year(tree: exp.Select, period: Period) -> bool:
 
 def _columns_of_time(sources: Sources, asked: Asked) -> list[tuple[Table, exp.Column]] | None:
     """The columns of days on which something happened; None where a column holds times in another form, or is used."""
-    found = []
-    said = {*words(asked.question.text)}
-    said |= {"birth", "birthday", "dob"} if "born" in said else set()
+    columns = []
+    question = {*words(asked.question.text)}
+    question |= {"birth", "birthday", "dob"} if "born" in question else set()
     used = {node.name.lower() for node in sources.scope.expression.find_all(exp.Column)}
     for alias, table in sources.tables.items():
         for column in table.columns:
-            known, own = Held(table, column), {*words(column.name)}
-            if _TIMES & own or asked.data.times(table, column.name):
+            known, called = Held(table, column), {*words(column.name)}
+            if _TIMES & called or asked.data.times(table, column.name):
                 return None
             if not holds_days(known, asked.data):
                 continue
             if column.name.lower() in used and sources.scope.expression.find(exp.Where, exp.Having) is not None:
                 return None
-            if _SPECIAL & own and not _SPECIAL & own & said:
+            if _SPECIAL & called and not _SPECIAL & called & question:
                 continue
             if not _is_of_events(known, asked):
                 return None
-            found.append((table, sources.column(alias, column.name)))
-    return found
+            columns.append((table, sources.column(alias, column.name)))
+    return columns
 
 
 def _said(period: Period) -> str:

@@ -44,20 +44,20 @@ def plainer_column(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _plain(known: Held, tables: Collection[Table], asked: Asked) -> Held | None:
     """The one column of the table that is meant: the question says all its words, and no further word of this one."""
-    own, said = {*words(known.column.name)}, {*words(asked.question.whole)}
-    found = [
-        Held(known.table, other)
-        for other in known.table.columns
-        if {*words(other.name)} < own and {*words(other.name)} <= said
+    called, question = {*words(known.column.name)}, {*words(asked.question.whole)}
+    matches = [
+        Held(known.table, column)
+        for column in known.table.columns
+        if {*words(column.name)} < called and {*words(column.name)} <= question
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         return None
-    plain, wanted, extra = found[0], {*words(found[0].column.name)}, _extra(known, found[0])
-    others = [each for table in tables for each in table.columns if wanted <= {*words(each.name)}]
+    plain, wanted, extra = matches[0], {*words(matches[0].column.name)}, _extra(known, matches[0])
+    others = [column for table in tables for column in table.columns if wanted <= {*words(column.name)}]
     is_key = not keys_of(known.table).isdisjoint((known.column.name, plain.column.name))
     if is_key or len(others) > 2 or wanted <= _VAGUE or extra & _VAGUE:
         return None
-    if plain.is_text != known.is_text or any(likeness(word, one) >= MENTIONED for one in extra for word in said):
+    if plain.is_text != known.is_text or any(likeness(word, term) >= MENTIONED for term in extra for word in question):
         return None
     return None if holds_days(known, asked.data) or holds_days(plain, asked.data) else plain
 

@@ -67,7 +67,7 @@ def defaults_to_zero(node: exp.Expr) -> bool:
     """Whether an expression is another one with zero for NULL."""
     if not isinstance(node, exp.Coalesce):
         return False
-    return all(is_number(other) and not Decimal(other.name) for other in node.expressions)
+    return all(is_number(default) and not Decimal(default.name) for default in node.expressions)
 
 
 def plain(node: exp.Expr) -> exp.Expr:

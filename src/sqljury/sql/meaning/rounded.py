@@ -50,8 +50,8 @@ def rounded(tree: exp.Query, asked: Asked) -> Change | None:
         number = term.copy()
         if asked.dialect == "postgres" and digits:  # which rounds numeric alone to digits
             number = exp.cast(number, "DECIMAL")
-        places = exp.Literal.number(digits) if digits else None
-        term.replace(exp.Round(this=number, decimals=places))
+        decimals = exp.Literal.number(digits) if digits else None
+        term.replace(exp.Round(this=number, decimals=decimals))
     return Change(f"the question wants {digits or 'no'} decimal{'' if digits == 1 else 's'}") if shown else None
 
 
@@ -85,13 +85,13 @@ def _inner(node: exp.Expr) -> exp.Expr | None:
 
 def _keep_exact(tree: exp.Select, term: exp.Expr, asked: Asked) -> None:
     """Sort and filter by the number itself where ORDER BY or HAVING name it: equal when rounded is not equal."""
-    alias, place = term.parent, next(at for at, each in enumerate(tree.expressions, 1) if each.unalias() is term)
+    alias, position = term.parent, next(at for at, output in enumerate(tree.expressions, 1) if output.unalias() is term)
     name = alias.alias.lower() if isinstance(alias, exp.Alias) else ""
     stored = {column.name.lower() for table in tables_of(tree, asked.schema).values() for column in table.columns}
     order, having = tree.args.get("order"), tree.args.get("having")
     for ordered in order.expressions if order is not None else ():
         key = ordered.this
-        if (isinstance(key, exp.Literal) and key.name == str(place)) or _is_named(key, name):
+        if (isinstance(key, exp.Literal) and key.name == str(position)) or _is_named(key, name):
             key.replace(term.copy())
     for clause in (order, having):
         for column in list(clause.find_all(exp.Column)) if clause is not None and name not in stored else ():

@@ -40,9 +40,11 @@ def key_of_named_row(tree: exp.Query, asked: Asked) -> Change | None:
     """
     for column, constant in _constants(tree):
         known = held(column, asked.schema)
-        found = _named(known, column, constant, tree, asked) if known is not None and _is_alone(column, tree) else None
-        if found is not None:
-            name, key = found
+        named_row = (
+            _named(known, column, constant, tree, asked) if known is not None and _is_alone(column, tree) else None
+        )
+        if named_row is not None:
+            name, key = named_row
             constant.replace(exp.Literal(this=key, is_string=constant.is_string))
             return Change(f"the question says {name}, and the query had the key of another row")
     return None
@@ -50,7 +52,7 @@ def key_of_named_row(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _constants(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
     """The columns that must be equal to one constant."""
-    pairs = [(node, column, other) for node, column, other in compared(tree, exp.EQ)]
+    pairs = [(node, column, constant) for node, column, constant in compared(tree, exp.EQ)]
     pairs += [(node, node.this, node.expressions[0]) for node in tree.find_all(exp.In) if len(node.expressions) == 1]
     for node, column, constant in pairs:
         must_hold = node.find_ancestor(exp.Not, exp.Or, exp.Case) is None
@@ -76,8 +78,8 @@ def _named(
         return None
     if codes := asked.data.codes(known.table, known.column.name):
         texts = {str(code): text for code, text in codes.items()}
-        own, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
-        is_said = constant.name in question or not _are_apart(own, question)
+        row_words, question = _tokens(texts.get(constant.name, "")), _tokens(asked.question.whole)
+        is_said = constant.name in question or not _are_apart(row_words, question)
         return None if is_said else _other_row(texts, None, column, constant, tree, asked)
     for table, key in _led_to(known, asked):
         name = title_of(table)
@@ -87,9 +89,9 @@ def _named(
         names = _names(table, key, title, asked)
         if not names or (constant.name in names and _speaks_of(constant.name, table, key, asked)):
             continue
-        found = _other_row(names, table if name else None, column, constant, tree, asked)
-        if found is not None:
-            return found
+        named_row = _other_row(names, table if name else None, column, constant, tree, asked)
+        if named_row is not None:
+            return named_row
     return None
 
 
@@ -102,17 +104,17 @@ def _other_row(
     asked: Asked,
 ) -> tuple[str, str] | None:
     """The name that the question says and its key, where the query has neither; a ``table`` of named rows, or codes."""
-    said = _said(names, table, column, tree, asked, is_wrong=constant.name not in names)
-    if said is None and constant.name not in names:
-        said = _said_in_another_form(names, asked)
-    if said is None or said == constant.name or _is_elsewhere(said, names[said], tree):
+    key = _said(names, table, column, tree, asked, is_wrong=constant.name not in names)
+    if key is None and constant.name not in names:
+        key = _said_in_another_form(names, asked)
+    if key is None or key == constant.name or _is_elsewhere(key, names[key], tree):
         return None
-    return names[said], said
+    return names[key], key
 
 
-def _are_apart(own: Collection[str], question: Collection[str]) -> bool:
+def _are_apart(row_words: Collection[str], question: Collection[str]) -> bool:
     """Whether the question has no word like one of a row that says anything."""
-    telling = {*own} - STOP_WORDS
+    telling = {*row_words} - STOP_WORDS
     return telling.isdisjoint(question) and stems(telling).isdisjoint(stems(question))
 
 
@@ -125,7 +127,7 @@ def _led_to(known: Held, asked: Asked) -> Iterator[tuple[Table, str]]:
 
 def _names(table: Table, key: str, title: str, asked: Asked) -> dict[str, str]:
     """The names of the rows by their keys as texts; none of a table with many rows, or if one may not be read."""
-    column = next((each for each in table.columns if each.name.lower() == title.lower()), None)
+    column = next((field for field in table.columns if field.name.lower() == title.lower()), None)
     if column is None or not Held(table, column).is_text:
         return {}
     if not asked.data.values(table, key) or not asked.data.values(table, title):
@@ -143,7 +145,9 @@ def _speaks_of(key: str, table: Table, column: str, asked: Asked) -> bool:
     question = asked.question.whole.casefold()
     if re.search(rf"(?<!\w){re.escape(key.casefold())}(?!\w)", question):
         return True
-    texts = [each.name for each in table.columns if Held(table, each).is_text and asked.data.values(table, each.name)]
+    texts = [
+        field.name for field in table.columns if Held(table, field).is_text and asked.data.values(table, field.name)
+    ]
     if not texts:
         return True
     names = [exp.column(identifier(name, asked.dialect)) for name in texts]
@@ -165,26 +169,28 @@ def _said(
     "New York" does not say York. Where the key of the query ``is_wrong``, words that nothing explains may be there.
     """
     question = asked.question.text
-    places = {key: place for key, name in names.items() if (place := _place(name, question)) is not None}
-    places = {key: place for key, place in places.items() if not _is_of_column(place, tree)}
-    whole = [key for key, place in places.items() if not any(_is_within(place, other) for other in places.values())]
+    mentioned = {key: mention for key, name in names.items() if (mention := _place(name, question)) is not None}
+    mentioned = {key: mention for key, mention in mentioned.items() if not _is_of_column(mention, tree)}
+    whole = [
+        key for key, mention in mentioned.items() if not any(_is_within(mention, other) for other in mentioned.values())
+    ]
     if len(whole) != 1:
         return None
-    place = places[whole[0]]
-    before, after = question[: place.start()], question[place.end() :]
+    mention = mentioned[whole[0]]
+    before, after = question[: mention.start()], question[mention.end() :]
     if is_negated(_tokens(before), _tokens(after)):
         return None
-    is_name = table is not None and _is_name(place, table)
-    as_value = _is_value(place[0], column, tree, asked)
+    is_name = table is not None and _is_name(mention, table)
+    as_value = _is_value(mention[0], column, tree, asked)
     as_value = as_value and (is_wrong or is_explained(f"{before} {after}", tree, asked))
     return whole[0] if is_name or as_value else None
 
 
-def _is_of_column(place: re.Match[str], tree: exp.Query) -> bool:
+def _is_of_column(mention: re.Match[str], tree: exp.Query) -> bool:
     """Whether words of the question are a part of the name of a column that the query has: "planned date"."""
-    said = words(place[0])
-    previous, following = map(words, _neighbours(place))
-    around = {(*said, *following), (*previous, *said)} - {said}
+    phrase = words(mention[0])
+    previous, following = map(words, _neighbours(mention))
+    around = {(*phrase, *following), (*previous, *phrase)} - {phrase}
     return any(names in around for names in (words(node.name) for node in tree.find_all(exp.Column)))
 
 
@@ -194,28 +200,28 @@ def _is_value(name: str, column: exp.Column, tree: exp.Query, asked: Asked) -> b
     "The sale amount that was refunded" says the column ``sale_no`` and not the kind Sale.
     """
     sources = {
-        known.table.name: known.table for each in tree.find_all(exp.Column) if (known := held(each, asked.schema))
+        known.table.name: known.table for node in tree.find_all(exp.Column) if (known := held(node, asked.schema))
     }
     known = held(column, asked.schema)
     names = [table.name for table in asked.schema.tables]
-    names += [each for table in sources.values() for each in keys_of(table)]
-    names += [each.name for each in known.table.columns] if known is not None else []
-    called = {word for each in names for word in words(each)}
+    names += [key for table in sources.values() for key in keys_of(table)]
+    names += [field.name for field in known.table.columns] if known is not None else []
+    called = {word for label in names for word in words(label)}
     return called.isdisjoint(words(name))
 
 
 def _said_in_another_form(names: Mapping[str, str], asked: Asked) -> str | None:
     """The key of the one row whose name, of one word, the question says in another form, without a negation."""
     question = _tokens(asked.question.text)
-    found = [
-        (key, place)
+    matches = [
+        (key, index)
         for key, name in names.items()
-        for place, said in enumerate(question)
-        if name.isalpha() and said[:_LETTERS] == name.casefold()[:_LETTERS] and is_other_form(name.casefold(), said)
+        for index, token in enumerate(question)
+        if name.isalpha() and token[:_LETTERS] == name.casefold()[:_LETTERS] and is_other_form(name.casefold(), token)
     ]
-    if len(found) != 1 or is_negated(question[: found[0][1]], question[found[0][1] + 1 :]):
+    if len(matches) != 1 or is_negated(question[: matches[0][1]], question[matches[0][1] + 1 :]):
         return None
-    return found[0][0]
+    return matches[0][0]
 
 
 def _place(name: str, question: str) -> re.Match[str] | None:
@@ -226,35 +232,35 @@ def _place(name: str, question: str) -> re.Match[str] | None:
     return re.search(r"(?<!\w)" + r"\W{1,3}".join(map(re.escape, tokens)) + r"(?!\w)", question, re.IGNORECASE)
 
 
-def _is_within(place: re.Match[str], other: re.Match[str]) -> bool:
-    return other.start() <= place.start() and place.end() <= other.end() and place.span() != other.span()
+def _is_within(mention: re.Match[str], other: re.Match[str]) -> bool:
+    return other.start() <= mention.start() and mention.end() <= other.end() and mention.span() != other.span()
 
 
-def _is_name(place: re.Match[str], table: Table) -> bool:
+def _is_name(mention: re.Match[str], table: Table) -> bool:
     """Whether words of the question are the name of a row: "delivered" is none in "orders delivered in May".
 
     It stands beside the last word of the table's name, or has capitals and is no part of a longer name; in a question
     without capitals it follows "from" or "in".
     """
-    question = place.string
-    previous, following = _neighbours(place)
+    question = mention.string
+    previous, following = _neighbours(mention)
     if words(table.name)[-1:] in (words(previous), words(following)):
         return True
     if not _CAPITAL.search(_SENTENCE.sub("", question)):
-        return _PLACE.search(question[: place.start()]) is not None
+        return _PLACE.search(question[: mention.start()]) is not None
     starts = [match.end() - 1 for match in _SENTENCE.finditer(question)]
-    tokens = list(_TOKEN.finditer(place[0]))
-    inner = [token for token in tokens if place.start() + token.start() not in starts]
+    tokens = list(_TOKEN.finditer(mention[0]))
+    inner = [token for token in tokens if mention.start() + token.start() not in starts]
     if not inner or not all(token[0][0].isupper() or token[0].isdigit() for token in tokens):
         return False
-    begins = place.start() - len(previous) - 1 in starts
+    begins = mention.start() - len(previous) - 1 in starts
     return not following[:1].isupper() and (begins or not previous[:1].isupper())
 
 
-def _neighbours(place: re.Match[str]) -> tuple[str, str]:
+def _neighbours(mention: re.Match[str]) -> tuple[str, str]:
     """The words just before and after, with nothing but a space between; empty where there is none."""
-    before = re.search(r"(\w+) $", place.string[: place.start()])
-    after = re.match(r" (\w+)", place.string[place.end() :])
+    before = re.search(r"(\w+) $", mention.string[: mention.start()])
+    after = re.match(r" (\w+)", mention.string[mention.end() :])
     return before[1] if before is not None else "", after[1] if after is not None else ""
 
 

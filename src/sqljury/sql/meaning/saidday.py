@@ -48,8 +48,8 @@ def said_day(tree: exp.Query, asked: Asked) -> Change | None:
     word of the name of the day in the query, the only one that the query compares.
     """
     text = asked.question.text
-    said = {word for word in _before_times(text) if word}
-    if not said:
+    terms = {word for word in _before_times(text) if word}
+    if not terms:
         return None
     days = {(alias, known.column.name): known for alias, known in _compared_days(tree, asked)}
     if len(days) != 1:
@@ -57,7 +57,7 @@ def said_day(tree: exp.Query, asked: Asked) -> Change | None:
     [(alias, known)] = [(alias, known) for (alias, _), known in days.items()]
     if mentions(text, _telling(known)):
         return None
-    meant = _named_days(known.table, said, asked) or _named_days(known.table, {*counted(text)[-1:]}, asked)
+    meant = _named_days(known.table, terms, asked) or _named_days(known.table, {*counted(text)[-1:]}, asked)
     if len(meant) != 1 or (name := meant.pop()) == known.column.name:
         return None
     nodes = [node for node in tree.find_all(exp.Column) if _alias(node, asked) == alias]
@@ -90,9 +90,9 @@ def _alias(column: exp.Column, asked: Asked) -> str:
     return owned[0] if owned is not None else ""
 
 
-def _named_days(table: Table, said: set[str], asked: Asked) -> set[str]:
+def _named_days(table: Table, terms: set[str], asked: Asked) -> set[str]:
     """The columns of days of a table whose names have one of these words."""
-    return {day.name for day in _days(table, asked) if _is_named(Held(table, day), said)}
+    return {day.name for day in _days(table, asked) if _is_named(Held(table, day), terms)}
 
 
 def _days(table: Table, asked: Asked) -> list[Column]:
@@ -104,9 +104,9 @@ def _telling(known: Held) -> set[str]:
     return {*words(known.column.name)} - DAY_WORDS - {*words(known.table.name)}
 
 
-def _is_named(day: Held, said: set[str]) -> bool:
+def _is_named(day: Held, terms: set[str]) -> bool:
     named = {*words(day.column.name)} - DAY_WORDS
-    return any(likeness(form, word) >= MENTIONED for one in said for form in _forms(one) for word in named)
+    return any(likeness(form, word) >= MENTIONED for term in terms for form in _forms(term) for word in named)
 
 
 def _forms(word: str) -> set[str]:

@@ -122,8 +122,8 @@ def _listed(tree: exp.Select, wanted: Sorting, keys: list[str], given: Sequence[
         return [keys[0], *kept] if then and None not in then and not any(map(_is_collated, given)) else keys
     if wanted.descending is not None and not wanted.then:
         return keys
-    found = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
-    columns = [column for column in found if column is not None] if None not in found else []
+    outputs = [_output(tree, phrase, asked) for phrase in (*wanted.by, *wanted.then)]
+    columns = [column for column in outputs if column is not None] if None not in outputs else []
     return [column.sql(dialect=dialect) for column in columns or _periods(tree)]
 
 
@@ -159,13 +159,13 @@ def _inner(item: exp.Expr) -> exp.Expr | None:
     return total.this if total is not None else None
 
 
-def _is_same(one: exp.Expr | None, other: exp.Expr, asked: Asked) -> bool:
+def _is_same(node: exp.Expr | None, other: exp.Expr, asked: Asked) -> bool:
     """Whether two expressions are equal, or one column with and without its table."""
-    if not isinstance(one, exp.Column) or not isinstance(other, exp.Column):
-        return one == other
-    owned = owner(one, asked.schema)
-    return one == other or (
-        one.name.lower() == other.name.lower() and owned is not None and owned == owner(other, asked.schema)
+    if not isinstance(node, exp.Column) or not isinstance(other, exp.Column):
+        return node == other
+    owned = owner(node, asked.schema)
+    return node == other or (
+        node.name.lower() == other.name.lower() and owned is not None and owned == owner(other, asked.schema)
     )
 
 
@@ -199,17 +199,17 @@ def _sorts_within_groups(tree: exp.Select, keys: Sequence[exp.Expr], target: exp
 
 def _target(of: str, shown: Sequence[exp.Expr], last: exp.Expr) -> exp.Expr | None:
     """The one of the aggregates shown that these words are about."""
-    said = set(of.split())
-    if not said:
+    terms = set(of.split())
+    if not terms:
         return last if last in shown and (len(shown) == 1 or not isinstance(last, exp.Count)) else None
-    found = [
+    matches = [
         item
         for item in shown
-        if (said & _RATIOS and _is_ratio(item))
-        or (said & _MEANS and isinstance(item, exp.Avg))
-        or (said & _SUMS and item.find(exp.Sum) and not _is_ratio(item))
+        if (terms & _RATIOS and _is_ratio(item))
+        or (terms & _MEANS and isinstance(item, exp.Avg))
+        or (terms & _SUMS and item.find(exp.Sum) and not _is_ratio(item))
     ]
-    return found[0] if len(found) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def _is_ratio(node: exp.Expr) -> bool:
@@ -227,8 +227,8 @@ def _output(tree: exp.Select, phrase: str, asked: Asked) -> exp.Expr | None:
         )
         clear = len(scored) == 1 or scored[1][0] <= scored[0][0] - _APART
         if scored[0][0] >= _LIKE and clear:
-            found = items[scored[0][1]].unalias()
-            return found if isinstance(found, exp.Column) else None
+            output = items[scored[0][1]].unalias()
+            return output if isinstance(output, exp.Column) else None
     return None
 
 

@@ -89,8 +89,8 @@ def _own_ties(tree: exp.Query, asked: Asked) -> Iterator[tuple[End, End]]:
         equated = ends(_as_equality(node), asked.schema)
         if equated is None or equated[0].table is not equated[1].table:
             continue
-        own = [key for key in equated[0].table.foreign_keys if _is_own(key, equated[0].table)]
-        names = {(key.columns[0].lower(), key.ref_columns[0].lower()) for key in own if leads_upward(key.columns[0])}
+        keys = [key for key in equated[0].table.foreign_keys if _is_own(key, equated[0].table)]
+        names = {(key.columns[0].lower(), key.ref_columns[0].lower()) for key in keys if leads_upward(key.columns[0])}
         for below, above in (equated, equated[::-1]):
             if (below.name, above.name) in names and _must_hold(node):
                 yield below, above
@@ -118,7 +118,7 @@ def _compared_rows(tree: exp.Query, rows: set[str], comparison: Comparison, aske
     for node in tree.find_all(*kinds):
         columns = [column for side in (node.this, node.expression) for column in _value(side).find_all(exp.Column)]
         owned = [owner(column, asked.schema) for column in columns]
-        aliases = [each[0] for each in owned if each is not None]
+        aliases = [source[0] for source in owned if source is not None]
         if len(columns) != len(rows) or {*aliases} != rows or not _must_hold(node):
             continue
         left, right = columns
@@ -142,8 +142,8 @@ def _is_key(column: exp.Column, asked: Asked) -> bool:
     known = held(column, asked.schema)
     if known is None:
         return True
-    own = [key.columns for key in known.table.foreign_keys if _is_own(key, known.table)]
-    return (known.column.name,) in (known.table.row_key, *own)
+    keys = [key.columns for key in known.table.foreign_keys if _is_own(key, known.table)]
+    return (known.column.name,) in (known.table.row_key, *keys)
 
 
 def _is_about(above: End, below: End, asked: Asked, *, alone: bool) -> bool:
@@ -202,10 +202,10 @@ def _own_join(select: exp.Select, asked: Asked) -> dict[str, End] | None:
 def _texts(tree: exp.Select, alias: str, asked: Asked) -> list[str]:
     """The texts with which the query compares columns of one alias."""
     where = tree.args.get("where")
-    found = []
+    texts = []
     for node in where.find_all(exp.EQ, exp.Like, exp.ILike) if where is not None else ():
         sides = (node.this, node.expression)
         owners = [owner(column, asked.schema) for side in sides for column in side.find_all(exp.Column)]
         if any(owned is not None and owned[0] == alias for owned in owners):
-            found += [side.name.strip("%") for side in sides if isinstance(side, exp.Literal) and side.is_string]
-    return found
+            texts += [side.name.strip("%") for side in sides if isinstance(side, exp.Literal) and side.is_string]
+    return texts

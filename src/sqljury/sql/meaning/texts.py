@@ -51,12 +51,12 @@ def misplaced(tree: exp.Query, asked: Asked) -> Change | None:
             continue
         if not holds_kinds(known, asked) or asked.data.spellings(known.table, known.column.name, other.name) != ():
             continue
-        others = [each for each in known.table.columns if each is not known.column]
-        kinds = [each for each in others if holds_kinds(Held(known.table, each), asked)][:COLUMNS]
-        spelt = [(each.name, asked.data.spellings(known.table, each.name, other.name)) for each in kinds]
-        found = [(name, texts) for name, texts in spelt if texts]
-        if len(found) == 1 and all(texts is not None for _, texts in spelt):
-            name, texts = found[0]
+        others = [field for field in known.table.columns if field is not known.column]
+        kinds = [field for field in others if holds_kinds(Held(known.table, field), asked)][:COLUMNS]
+        spelt = [(field.name, asked.data.spellings(known.table, field.name, other.name)) for field in kinds]
+        matches = [(name, texts) for name, texts in spelt if texts]
+        if len(matches) == 1 and all(texts is not None for _, texts in spelt):
+            name, texts = matches[0]
             if (known.table.name, name) in compares or _is_named(known, name, asked):
                 continue
             column.set("this", identifier(name, asked.dialect))
@@ -118,10 +118,10 @@ def _said_instead(text: str, known: Held, asked: Asked, question: list[str]) -> 
     return None if stems(differing) & stems(question) else others[0]
 
 
-def _are_twins(text: str, said: str) -> bool:
+def _are_twins(text: str, value: str) -> bool:
     """Whether two values are forms of one word, which are mistaken for each other: in and out, active and inactive."""
-    own, other = text.lower(), said.lower()
-    return own in other or not {*_TOKEN.findall(own)}.isdisjoint(_TOKEN.findall(other))
+    lowered, other = text.lower(), value.lower()
+    return lowered in other or not {*_TOKEN.findall(lowered)}.isdisjoint(_TOKEN.findall(other))
 
 
 def stems(tokens: Iterable[str]) -> set[str]:
@@ -132,10 +132,10 @@ def stems(tokens: Iterable[str]) -> set[str]:
 def _is_said(value: str, question: Sequence[str]) -> bool:
     """Whether the question says all words of a value in a row, without a negation near them."""
     tokens = _TOKEN.findall(value.lower())
-    place = _place(value, question)
-    if place is None or len("".join(tokens)) < _LONG or not any(map(str.isalpha, tokens)):
+    start = _place(value, question)
+    if start is None or len("".join(tokens)) < _LONG or not any(map(str.isalpha, tokens)):
         return False
-    return not is_negated(question[:place], question[place + len(tokens) :])
+    return not is_negated(question[:start], question[start + len(tokens) :])
 
 
 def is_negated(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -146,8 +146,8 @@ def is_negated(before: Sequence[str], after: Sequence[str]) -> bool:
 def _place(value: str, question: Sequence[str]) -> int | None:
     """Where the question says the words of a value in a row."""
     tokens = _TOKEN.findall(value.lower())
-    places = range(len(question) - len(tokens) + 1) if tokens else ()
-    return next((start for start in places if question[start : start + len(tokens)] == tokens), None)
+    starts = range(len(question) - len(tokens) + 1) if tokens else ()
+    return next((start for start in starts if question[start : start + len(tokens)] == tokens), None)
 
 
 def _is_used_again(tree: exp.Query, column: exp.Column, node: exp.Expr) -> bool:

@@ -74,10 +74,12 @@ def included(tree: exp.Query, asked: Asked) -> Change | None:
 
     Likewise ``left_on IS NULL`` for "also those who left".
     """
-    select, said = single_select(tree), _said_to_be_included(asked.question.text)
-    if select is None or not (said or _ALSO.search(asked.question.text)):
+    select, phrases = single_select(tree), _said_to_be_included(asked.question.text)
+    if select is None or not (phrases or _ALSO.search(asked.question.text)):
         return None
-    left_out = [node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, said, asked)]
+    left_out = [
+        node for node, column, other in compared(select, exp.NEQ) if _is_included(column, other, phrases, asked)
+    ]
     left_out += [node for node in select.find_all(exp.Is) if _is_also_meant(node, asked)]
     if not take_out(select, "where", left_out):
         return None
@@ -91,8 +93,8 @@ def _is_also_meant(node: exp.Is, asked: Asked) -> bool:
         return False
     named = {*words(known.column.name)} - DAY_WORDS
     behind = [asked.question.text[match.end() :] for match in _ALSO.finditer(asked.question.text)]
-    said = (word for text in behind for word in words(" ".join(text.split()[:_FAR])))
-    return any(likeness(word, name) >= MENTIONED for word in said for name in named)
+    following = (word for text in behind for word in words(" ".join(text.split()[:_FAR])))
+    return any(likeness(word, name) >= MENTIONED for word in following for name in named)
 
 
 def _said_to_be_included(question: str) -> list[list[str]]:
@@ -102,7 +104,7 @@ def _said_to_be_included(question: str) -> list[list[str]]:
     return behind + before
 
 
-def _is_included(column: exp.Column, other: exp.Expr, said: list[list[str]], asked: Asked) -> bool:
+def _is_included(column: exp.Column, other: exp.Expr, phrases: list[list[str]], asked: Asked) -> bool:
     """Whether a column is compared with a value of its own that the question includes."""
     known = held(column, asked.schema)
     if known is None or not isinstance(other, exp.Literal) or not other.is_string:
@@ -111,5 +113,5 @@ def _is_included(column: exp.Column, other: exp.Expr, said: list[list[str]], ask
     tokens = _TOKEN.findall(other.name.lower())
     if not tokens or other.name not in values or len(set(values)) > _MOST_TEXTS:
         return False
-    places = ((near, at) for near in said for at in range(len(near) - len(tokens) + 1))
-    return any(near[at : at + len(tokens)] == tokens for near, at in places)
+    positions = ((near, at) for near in phrases for at in range(len(near) - len(tokens) + 1))
+    return any(near[at : at + len(tokens)] == tokens for near, at in positions)

@@ -124,7 +124,7 @@ def _hundredfold(tree: exp.Query, euros: _Euros) -> Iterator[tuple[exp.Mul, exp.
     """Products of an amount and 100 that are no part of a ratio, with the amount."""
     for node in list(tree.find_all(exp.Mul)):
         sides = (node.this, node.expression), (node.expression, node.this)
-        amount = next((one for one, other in sides if _is_hundred(other) and euros(_uncast(one))), None)
+        amount = next((side for side, other in sides if _is_hundred(other) and euros(_uncast(side))), None)
         if amount is not None and _ratio(node) is None and node.find_ancestor(exp.Predicate) is None:
             yield node, amount
 

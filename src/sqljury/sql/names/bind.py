@@ -89,7 +89,7 @@ def _other_picks(reading: Reading) -> list[dict[int, int]]:
         for decision, scores in enumerate(reading.decisions)
         for number in range(1, len(scores))
     ]
-    return [picks for share, picks in sorted(others, key=lambda other: -other[0]) if share >= PLAUSIBLE]
+    return [picks for share, picks in sorted(others, key=lambda item: -item[0]) if share >= PLAUSIBLE]
 
 
 def _vacuous(tree: exp.Expr) -> bool:
@@ -186,7 +186,7 @@ def _column_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
         if alias is None or not isinstance(column.this, exp.Identifier | exp.Star):
             continue
         table = sources.tables[alias]
-        names = [each.name for each in table.columns if each.name.lower() == column.name.lower()]
+        names = [known.name for known in table.columns if known.name.lower() == column.name.lower()]
         if isinstance(column.this, exp.Identifier) and len(names) == 1:
             yield column.this, names[0]
         if qualifier is not None and not sources.scope.selected_sources[alias][0].alias:

@@ -108,8 +108,8 @@ class Binder:
         spelt = [option for option in self._near(column, [alias]) if option.kind == "spelling"]
         owners = self._sources.owners(column.name)
         other = other_side(column)
-        place = (owners[0].lower(), column.name.lower()) if owners else None
-        if other is not None and (other.table.lower(), other.name.lower()) == place:
+        owned_column = (owners[0].lower(), column.name.lower()) if owners else None
+        if other is not None and (other.table.lower(), other.name.lower()) == owned_column:
             return self._choose(spelt, self._joined.reroutes(column))
         moved = [
             self._of(column, owner, _OWNER * self._reading.asks_for(self._tables[owner]), "alias") for owner in owners
@@ -194,7 +194,7 @@ class Binder:
     def _in_subquery(self, name: str) -> bool:
         """Whether a subquery in FROM has the column, or may have it."""
         return any(
-            names is None or name.lower() in {each.lower() for each in names} for names in self._outputs.values()
+            names is None or name.lower() in {output.lower() for output in names} for names in self._outputs.values()
         )
 
     def _outside(self) -> dict[str, Table | None]:

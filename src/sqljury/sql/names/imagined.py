@@ -38,7 +38,7 @@ def left_out(node: exp.Table, schema: Schema, *, like_others: bool = False) -> b
     called = theirs == ours or is_name_of(here[0].name, node.name)
     if not whole and (like_others or not called):
         return False
-    columns = [] if table is None else [each for each in table.columns if each.name.lower() == here[0].name.lower()]
+    columns = [] if table is None else [known for known in table.columns if known.name.lower() == here[0].name.lower()]
     if not columns or not may_be_text(columns[0]):
         return False
     join.pop()

@@ -83,7 +83,7 @@ class JoinedTables:
         may_join = (not self._from.outer() or self._from.only_left()) and self._from.star_is_kept()
         if not may_join or column.find_ancestor(exp.Join, exp.Select) is not self._select:
             return []
-        found = [
+        role_keys = [
             (alias, step, names)
             for alias in aliases
             for step in self._reading.routes.keys_of(self._tables[alias])
@@ -91,12 +91,12 @@ class JoinedTables:
         ]
         return [
             Option(step.score, "column of a role", partial(self._bring_role, column, alias, step, names))
-            for alias, step, names in found
+            for alias, step, names in role_keys
         ]
 
     def tied(self, column: exp.Column, named: Table) -> list[Option]:
         """A table that FROM lacks, where a condition already ties it to a table that FROM has."""
-        others = [other_side(each) for each in self._columns if each.table.lower() == column.table.lower()]
+        others = [other_side(node) for node in self._columns if node.table.lower() == column.table.lower()]
         tied = any(other is not None and self._sources.alias(other.table) is not None for other in others)
         if not tied or self._from.outer() or not self._from.star_is_kept():
             return []
@@ -104,9 +104,9 @@ class JoinedTables:
         def apply() -> None:
             self._from.keep_star()
             alias = self._from.add(named, on=None)
-            for each in self._columns:
-                if each.table.lower() == column.table.lower():
-                    self._sources.assign(each, alias)
+            for node in self._columns:
+                if node.table.lower() == column.table.lower():
+                    self._sources.assign(node, alias)
 
         return [Option(1.0, "table missing in FROM", apply)]
 
@@ -115,7 +115,7 @@ class JoinedTables:
         join = column.find_ancestor(exp.Join)
         if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
             return []
-        if not any(join is own for own in self._select.args.get("joins") or ()):
+        if not any(join is item for item in self._select.args.get("joins") or ()):
             return []  # of a subquery, or within brackets
         alias = join.this.alias_or_name
         target = self._tables.get(alias)
@@ -162,7 +162,7 @@ class JoinedTables:
 
     def _bring_role(self, column: exp.Column, alias: str, step: Step, names: Sequence[str]) -> None:
         """Take the column, or both names of a person, from the row that the key leads to, joined unless it is there."""
-        there = next(
+        joined_alias = next(
             (
                 other
                 for other, table in self._tables.items()
@@ -172,9 +172,11 @@ class JoinedTables:
         )
         self._from.keep_star()
         table = self._tables[alias]
-        is_null = any(each.name == step.here[0] and not each.not_null for each in table.columns)
+        is_null = any(known.name == step.here[0] and not known.not_null for known in table.columns)
         # Who has no manager is listed too, and found by "manager_name IS NULL".
-        brought = there or self._from.add(step.table, on=(alias, step), outer=is_null and step.here != table.row_key)
+        brought = joined_alias or self._from.add(
+            step.table, on=(alias, step), outer=is_null and step.here != table.row_key
+        )
         if len(names) == 1:
             self._sources.assign(column, brought, names[0])
         else:
@@ -187,11 +189,11 @@ class JoinedTables:
         return any(
             {
                 (side.table.lower(), side.name.lower())
-                for side in (each.this, each.expression)
+                for side in (equation.this, equation.expression)
                 if isinstance(side, exp.Column)
             }
             == wanted
-            for each in equations
+            for equation in equations
         )
 
     def _may_join(self, column: exp.Column, route: Route) -> bool:
@@ -223,7 +225,7 @@ class JoinedTables:
             if isinstance(call, exp.Max | exp.Min) or isinstance(call.this, exp.Distinct):
                 continue
             columns = list(call.find_all(exp.Column))
-            if not columns or not all(self._only_of(table, each) for each in columns):
+            if not columns or not all(self._only_of(table, column) for column in columns):
                 return True
         return False
 
@@ -261,11 +263,11 @@ def _in_role(name: str, step: Step) -> tuple[str, ...]:
     role = role[:-1] if KEY_WORDS.intersection(role[-1:]) else role
     table = pieces(step.table.name)
     shorter = role[: -len(table)] if table and role[-len(table) :] == table else ()
-    for each in filter(None, (role, shorter)):
-        rest = ours[len(each) :] if ours[: len(each)] == each else ()
+    for prefix in filter(None, (role, shorter)):
+        rest = ours[len(prefix) :] if ours[: len(prefix)] == prefix else ()
         same = [column.name for column in step.table.columns if rest and pieces(column.name) == rest]
         # Called after the table itself it is one of ``called_after``.
-        if len(same) == 1 and same[0].lower() != step.there[0].lower() and each != table:
+        if len(same) == 1 and same[0].lower() != step.there[0].lower() and prefix != table:
             return (same[0],)
         if rest in _WHOLE_NAMES and not same and (both := person_names(step.table)) is not None:
             return both

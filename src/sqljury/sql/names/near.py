@@ -209,7 +209,7 @@ def near_by_meaning(name: str, table: Table) -> list[Near]:
     columns = [column.name for column in table.columns if not ours & set(pieces(column.name))]
     if not columns or len(columns) > _EMBEDDED or not embed.available():
         return []
-    vectors = embed.vectors([" ".join(pieces(each)) for each in (name, *columns)])
+    vectors = embed.vectors([" ".join(pieces(label)) for label in (name, *columns)])
     cosines = vectors[1:] @ vectors[0]
     ranked = sorted(zip(cosines.tolist(), columns, strict=True), reverse=True)
     second = ranked[1][0] if len(ranked) > 1 else 0.0

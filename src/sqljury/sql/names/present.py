@@ -73,7 +73,7 @@ class PresentColumns:
         owned = owner(outer, self._schema) if outer is not None else None
         if outer is None or owned is None:
             return []
-        found = [
+        keys = [
             (alias, step)
             for alias in aliases
             if self._tables[alias] is not owned[1]
@@ -81,9 +81,9 @@ class PresentColumns:
             if step.table is owned[1]
         ]
         near = [match.column for alias in aliases for match in near_columns(column.name, self._tables[alias])[:1]]
-        found = [(alias, step) for alias, step in found if not near or step.here[0] in near]
-        same = [(alias, step) for alias, step in found if step.there[0].lower() == outer.name.lower()]
-        meant = same or found
+        keys = [(alias, step) for alias, step in keys if not near or step.here[0] in near]
+        same = [(alias, step) for alias, step in keys if step.there[0].lower() == outer.name.lower()]
+        meant = same or keys
         if len(meant) > 1:  # of several keys, the one that has a word of the name
             named = {*pieces(column.name)} - KEY_WORDS
             meant = [(alias, step) for alias, step in meant if named & {*pieces(step.here[0])}]
@@ -124,7 +124,7 @@ class PresentColumns:
             table = self._tables[alias]
             if named[-1:] not in _DAYS or not named[:-1] or not {*named[:-1]} <= {*pieces(table.name)}:
                 continue
-            days = [each.name for each in table.columns if is_date(each.type)]
+            days = [known.name for known in table.columns if is_date(known.type)]
             days = [day for day in days if not _RECORDED.intersection(pieces(day))]
             options += [
                 Option(
@@ -142,7 +142,9 @@ class PresentColumns:
         meant = {*pieces(column.name)[:-1], *(word for table in others for word in pieces(table.name))}
         if not _is_day(column.name) or mentions(self._reading.question, meant):
             return []
-        days = {alias: [each.name for each in self._tables[alias].columns if _is_day(each.name)] for alias in aliases}
+        days = {
+            alias: [known.name for known in self._tables[alias].columns if _is_day(known.name)] for alias in aliases
+        }
         return [
             Option(_OWN_DAY, "day of the table", partial(self._sources.assign, column, alias, names[0]))
             for alias, names in days.items()
@@ -151,16 +153,16 @@ class PresentColumns:
 
     def own_code(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The column that is called so with "code" or "name" behind it: ``country_code`` for ``country``."""
-        found = [
-            (alias, each.name)
+        codes = [
+            (alias, known.name)
             for alias in aliases
-            for each in self._tables[alias].columns
-            if is_name_of(each.name, column.name)
+            for known in self._tables[alias].columns
+            if is_name_of(known.name, column.name)
         ]
         return [
             Option(_OWN_CODE, "code of the table", partial(self._sources.assign, column, alias, name))
-            for alias, name in found
-            if len(found) == 1
+            for alias, name in codes
+            if len(codes) == 1
         ]
 
     def near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
@@ -196,19 +198,19 @@ def place_of(column: exp.Column) -> exp.Expr | None:
 
 def put_names(column: exp.Column, both: Sequence[exp.Column]) -> None:
     """Put two columns in the place of one; an order is by the last name first."""
-    place = place_of(column)
-    if place is None or place.parent is None:
+    entry = place_of(column)
+    if entry is None or entry.parent is None:
         return
-    if isinstance(place, exp.Ordered):
+    if isinstance(entry, exp.Ordered):
         nodes: list[exp.Expr] = []
         for name in reversed(both):
-            key = place.copy()
+            key = entry.copy()
             key.set("this", name.copy())
             nodes.append(key)
     else:
         nodes = [name.copy() for name in both]
-    around = place.parent
-    listed = [other for one in around.expressions for other in (nodes if one is place else [one])]
+    around = entry.parent
+    listed = [node for item in around.expressions for node in (nodes if item is entry else [item])]
     around.set("expressions", listed)
 
 

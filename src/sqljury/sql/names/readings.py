@@ -63,7 +63,7 @@ class Reading:
         if not ranked or sum(option.score >= _EQUAL * ranked[0].score for option in ranked) > READINGS:
             return False
         option = ranked[min(self.picks.get(len(self.decisions), 0), len(ranked) - 1)]
-        self.decisions.append([other.score for other in ranked])
+        self.decisions.append([item.score for item in ranked])
         self.kinds[option.kind] = None
         self.score *= min(option.score, 1.0)
         option.apply()

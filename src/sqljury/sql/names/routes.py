@@ -127,15 +127,15 @@ class Routes:
             if step.table.name not in taken
         ]
         reached: set[str] = set()
-        left = _MOST
+        routes_left = _MOST
         for hop in range(CERTAIN_HOPS):
             if hop >= MAX_HOPS:
                 front = [route for route in front if _may_be_long(route) and end(route).name not in reached]
-            front = front[:left]
-            left -= len(front)
+            front = front[:routes_left]
+            routes_left -= len(front)
             yield from front
             reached |= {end(route).name for route in front}
-            front = [longer for route in front for longer in self._longer(route, taken, guess)][: left + 1]
+            front = [longer for route in front for longer in self._longer(route, taken, guess)][: routes_left + 1]
 
     def _longer(self, route: Route, taken: set[str], guess: bool) -> Iterator[Route]:
         passed = taken | {leg.step.table.name for leg in route}
@@ -209,7 +209,9 @@ def _namesakes(schema: Schema) -> Iterator[tuple[Table, str, Table, str, float]]
     people = [(table, key) for table in schema.tables if (key := _key_of_people(table)) is not None][:_OWNERS]
     for table in schema.tables:
         if (key := identifying_column(table)) is not None:
-            yield from ((table, key, person, other, _SAME_ROWS) for person, other in people if person is not table)
+            yield from (
+                (table, key, person, person_key, _SAME_ROWS) for person, person_key in people if person is not table
+            )
         for column in table.columns:
             pieces = words(column.name)
             for start in range(len(pieces)):
@@ -252,9 +254,9 @@ def _key_of_people(table: Table) -> str | None:
 def _same_kind(table: Table, column: str, other: Table, key: str) -> bool:
     """Whether both columns hold texts, or neither does, as far as their types tell."""
     kinds = [
-        affinity(each.type) == "TEXT"
+        affinity(known.type) == "TEXT"
         for owner, name in ((table, column), (other, key))
-        for each in owner.columns
-        if each.name == name and each.type
+        for known in owner.columns
+        if known.name == name and known.type
     ]
     return len(set(kinds)) < 2

@@ -80,7 +80,7 @@ def _equivalents() -> dict[tuple[str, str], str]:
 def _function_line(name: str, dialect: str, known: Collection[str]) -> str:
     if (written := _equivalents().get((dialect, name.lower()))) is not None:
         return f"{DIALECT_NAMES[dialect]} has no function {text.plain(name, 40)}; it has {written}"
-    near = difflib.get_close_matches(name.lower(), sorted(each.lower() for each in known), _NAMES)
+    near = difflib.get_close_matches(name.lower(), sorted(function.lower() for function in known), _NAMES)
     instead = f"; nearest: {', '.join(near)}" if near else ""
     return f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"
 
@@ -104,7 +104,7 @@ class _Reader:
             return
         columns = self._sources.scope.find_all(exp.Column)
         named = [column for column in columns if isinstance(column.this, exp.Identifier)]
-        for column in {(each.table, each.name, each.this.quoted): each for each in named}.values():
+        for column in {(node.table, node.name, node.this.quoted): node for node in named}.values():
             if line := self._line(column):
                 yield line[: text.COMMENT_CHARS * 2]
 
@@ -171,8 +171,8 @@ class _Reader:
         name = next(known.name for known in table.columns if known.name.lower() == column.lower())
         ways = self._routes.to(self._tables, lambda other: other is table, guess=True)
         route = ways[0] if ways else None
-        place = f"{self._table(table)}.{self._quoted(name)}"
-        return place if route is None else f"{place} ({self._joins(route)})"
+        qualified = f"{self._table(table)}.{self._quoted(name)}"
+        return qualified if route is None else f"{qualified} ({self._joins(route)})"
 
     def _joins(self, route: Route) -> str:
         joins = []
@@ -196,8 +196,8 @@ class _Reader:
         if not near and (holder := self._holder(name)) is not None:
             return f"there is no table {self._quoted(name)}; {self._table(holder)} has the columns that the query names"
         every = [self._table(table) for table in self._schema.tables]
-        there = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(every[:_ALL])}"
-        return f"there is no table {self._quoted(name)}; {there}"
+        hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(every[:_ALL])}"
+        return f"there is no table {self._quoted(name)}; {hint}"
 
     def _holder(self, missing: str) -> Table | None:
         """The one table that has all columns which the query looks for in a table that is not there."""
@@ -205,10 +205,10 @@ class _Reader:
             alias.lower() for alias, node in self._sources.others.items() if getattr(node, "name", "") == missing
         }
         columns = list(self._sources.scope.find_all(exp.Column))
-        wanted = [each for each in columns if each.table.lower() in aliases]
+        wanted = [column for column in columns if column.table.lower() in aliases]
         if len(self._outputs) == 1:
-            wanted += [each for each in columns if not each.table]
-        names = {each.name.lower() for each in wanted if isinstance(each.this, exp.Identifier)}
+            wanted += [column for column in columns if not column.table]
+        names = {column.name.lower() for column in wanted if isinstance(column.this, exp.Identifier)}
         holders = [
             table
             for table in self._schema.tables

@@ -141,7 +141,7 @@ def _refers(kept: Table, dropped: Table, ties: list[exp.Expr], alias: str) -> bo
     for key in dropped.foreign_keys:
         if key.leads_to(kept) and {name.lower() for name in key.columns} == columns:
             return False
-    unique = ((one.name,) for one in dropped.columns if one.unique)
+    unique = ((column.name,) for column in dropped.columns if column.unique)
     keys = [dropped.row_key, *dropped.unique_keys, *dropped.candidate_keys, *unique]
     return any(key and {name.lower() for name in key} <= columns for key in keys)
 
@@ -182,7 +182,7 @@ def _wants_all(sources: Joined, retained: set[str], schema: Schema, *, each: boo
     select = sources.select
     keys = [meant(key, select) for key in group_keys(select)[0]]
     named = [aliases(key, select, schema) for key in keys]
-    if not keys or any(found is None or not found <= retained for found in named):
+    if not keys or any(names is None or not names <= retained for names in named):
         return False
     having, order = select.args.get("having"), select.args.get("order")
     if having is not None and not all(map(_passes_empty, conjuncts(having))):

@@ -38,7 +38,7 @@ class Undone(NamedTuple):
 
 def undone(select: exp.Select, schema: Schema) -> dict[str, Undone]:
     """The LEFT JOINs of a SELECT, by alias, after which a condition or an inner join drops rows without a match."""
-    found: dict[str, Undone] = {}
+    undone_joins: dict[str, Undone] = {}
     placed: list[exp.Join] = []
     tables = tables_of(select, schema)
     for join in select.args.get("joins") or ():
@@ -46,18 +46,18 @@ def undone(select: exp.Select, schema: Schema) -> dict[str, Undone]:
             for term in on_terms(join, tables):
                 for alias in _rejected(term, placed, select, schema):
                     reason = f"the join of {text.printable(join.this.name or join.alias_or_name)}"
-                    found.setdefault(alias, Undone(alias, reason, term))
+                    undone_joins.setdefault(alias, Undone(alias, reason, term))
         placed.append(join)
     for term in conjuncts(select.args.get("where")):
         for alias in _rejected(term, placed, select, schema):
             reason = f"the condition {text.remark(Phrases(schema).condition(term), _CHARS)}"
-            found.setdefault(alias, Undone(alias, reason, term))
+            undone_joins.setdefault(alias, Undone(alias, reason, term))
     for join in reversed(placed):  # a row that lacks a match here has none in what is joined to it either
-        later = found.get(join.alias_or_name.lower())
+        later = undone_joins.get(join.alias_or_name.lower())
         for term in on_terms(join, tables) if later is not None and join.side == "LEFT" else ():
             for alias in _rejected(term, placed, select, schema) - {join.alias_or_name.lower()}:
-                found.setdefault(alias, Undone(alias, later.reason, None))  # type: ignore[union-attr]
-    return found
+                undone_joins.setdefault(alias, Undone(alias, later.reason, None))  # type: ignore[union-attr]
+    return undone_joins
 
 
 def _rejected(term: exp.Expr, joins: list[exp.Join], select: exp.Select, schema: Schema) -> set[str]:

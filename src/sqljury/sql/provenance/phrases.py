@@ -56,10 +56,10 @@ class Phrases:
 
     def column(self, node: exp.Column) -> str:
         """The column with its table where several are read; with its alias where one table is read twice."""
-        found, select = owner(node, self._schema), node.parent_select
-        if found is None or not isinstance(select, exp.Select):
+        alias_table, select = owner(node, self._schema), node.parent_select
+        if alias_table is None or not isinstance(select, exp.Select):
             return text.printable(f"{node.table}.{node.name}" if node.table else node.name)
-        alias, table = found
+        alias, table = alias_table
         tables = tables_of(select, self._schema)
         if alias in tables and len(from_items(select)) == 1:
             return text.printable(node.name)
@@ -137,21 +137,21 @@ class Phrases:
 
     def _kind(self, node: exp.Expr) -> str:
         """The kind of a column's values by its declared type; empty for texts that may be dates, by their name."""
-        found = owner(node, self._schema) if isinstance(node, exp.Column) else None
-        if found is None:
+        alias_table = owner(node, self._schema) if isinstance(node, exp.Column) else None
+        if alias_table is None:
             return ""
-        column = next(one for one in found[1].columns if one.name.lower() == node.name.lower())
+        column = next(known for known in alias_table[1].columns if known.name.lower() == node.name.lower())
         kind = type_kind(column.type)
         return "" if kind == "text" and _DATED_NAMES & set(words(column.name)) else kind
 
     def _side(self, node: exp.Expr) -> str:
         """One side of an operator; a number of rows where something holds in parentheses."""
-        said = self.value(node)
-        return f"({said})" if isinstance(node, exp.AggFunc) and " where " in said else said
+        phrase = self.value(node)
+        return f"({phrase})" if isinstance(node, exp.AggFunc) and " where " in phrase else phrase
 
     def _operand(self, node: exp.Expr) -> str:
-        said = self.value(node)
-        return f"({said})" if isinstance(node, exp.Binary) else said
+        phrase = self.value(node)
+        return f"({phrase})" if isinstance(node, exp.Binary) else phrase
 
     def _as_sql(self, node: exp.Expr) -> str:
         """As SQL with the columns named as elsewhere; a query inside it by its name."""
@@ -166,8 +166,8 @@ class Phrases:
         """A condition, such as ``town is 'Sedge'``."""
         if isinstance(node, exp.Paren):
             inner = node.unnest()
-            said = self.condition(inner, negated=negated)
-            return f"({said})" if isinstance(inner, exp.Connector) else said
+            phrase = self.condition(inner, negated=negated)
+            return f"({phrase})" if isinstance(inner, exp.Connector) else phrase
         if isinstance(node, exp.Not):
             return self.condition(node.this, negated=not negated)
         negated = negated != bool(node.args.get("negate"))  # NOT LIKE, as sqlglot reads it
@@ -177,16 +177,16 @@ class Phrases:
         return self._comparison(node, negated)
 
     def _joined(self, node: exp.Expr, around: exp.Expr, negated: bool) -> str:
-        said = self.condition(node, negated=negated)
+        phrase = self.condition(node, negated=negated)
         mixed = isinstance(node, exp.Connector) and type(node) is not type(around)
-        return f"({said})" if mixed else said
+        return f"({phrase})" if mixed else phrase
 
     def _comparison(self, node: exp.Expr, negated: bool) -> str:
         if node.key in _COMPARED:
             right = node.expression
             dated = isinstance(right, exp.Literal) and right.is_string and _DATE.fullmatch(right.name)
-            said = (_DATED if dated and node.key in _DATED else _COMPARED)[node.key][negated]
-            return f"{self.value(node.this)} {said} {self.value(right)}"
+            phrase = (_DATED if dated and node.key in _DATED else _COMPARED)[node.key][negated]
+            return f"{self.value(node.this)} {phrase} {self.value(right)}"
         if isinstance(node, exp.Is):
             has = negated == isinstance(node.expression, exp.Null)
             if isinstance(node.expression, exp.Null):
@@ -203,8 +203,8 @@ class Phrases:
             return f"{self._subquery(node.this)} finds {'no' if negated else 'a'} row"
         if node.args.get("negate"):  # written as NOT
             negated = not negated
-        said = self._as_sql(node) if isinstance(node, exp.Predicate) else self.value(node)
-        return f"not ({said})" if negated else said
+        phrase = self._as_sql(node) if isinstance(node, exp.Predicate) else self.value(node)
+        return f"not ({phrase})" if negated else phrase
 
     def _members(self, node: exp.In) -> str:
         if (query := node.args.get("query")) is not None:
@@ -222,9 +222,9 @@ def _counted_case(node: exp.Expr) -> exp.Expr | None:
     """The condition whose rows COUNT counts: of CASE with one branch, a constant, and NULL for all others."""
     if not isinstance(node, exp.Case) or node.this is not None or len(node.args["ifs"]) != 1:
         return None
-    (branch,), other = node.args["ifs"], node.args.get("default")
+    (branch,), default = node.args["ifs"], node.args.get("default")
     constant = isinstance(branch.args["true"], exp.Literal | exp.Boolean)
-    return branch.this if constant and isinstance(other, exp.Null | None) else None
+    return branch.this if constant and isinstance(default, exp.Null | None) else None
 
 
 def _counts(node: exp.Expr) -> exp.Expr | None:
@@ -233,9 +233,9 @@ def _counts(node: exp.Expr) -> exp.Expr | None:
         return node
     if not isinstance(node, exp.Case) or node.this is not None or len(node.args["ifs"]) != 1:
         return None
-    (branch,), other = node.args["ifs"], node.args.get("default")
+    (branch,), default = node.args["ifs"], node.args.get("default")
     counted_one = isinstance(branch.args["true"], exp.Literal) and branch.args["true"].name == "1"
-    nothing = other is None or (isinstance(other, exp.Literal) and other.name == "0")
+    nothing = default is None or (isinstance(default, exp.Literal) and default.name == "0")
     return branch.this if counted_one and nothing else None
 
 

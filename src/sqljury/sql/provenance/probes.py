@@ -48,9 +48,9 @@ def probes(tree: exp.Query, schema: Schema, wanted: Wants) -> list[Probe]:
 
     May raise what sqlglot raises for a query that it can read and not write.
     """
-    found = [probe for select in result_selects(tree) for probe in _of(select, tree, schema, wanted)]
-    found += [probe for select in tree.find_all(exp.Select) for probe in _cuts(select, tree, schema, wanted)]
-    return sorted(found, key=lambda probe: not probe.warns)
+    all_probes = [probe for select in result_selects(tree) for probe in _of(select, tree, schema, wanted)]
+    all_probes += [probe for select in tree.find_all(exp.Select) for probe in _cuts(select, tree, schema, wanted)]
+    return sorted(all_probes, key=lambda probe: not probe.warns)
 
 
 def _of(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
@@ -61,22 +61,22 @@ def _of(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> I
     for kind, loss in losses:
         yield _count(_within(loss.query, select, tree).sql(dialect=dialect), kind, loss.said, loss.warns)
     outer = outer_aliases(select)
-    for column, said, warns in _ignoring_aggregates(select, phrases, wanted):
+    for column, outcome, warns in _ignoring_aggregates(select, phrases, wanted):
         if _may_be_null(column, outer, schema):
-            yield _nulls(column, select, tree, schema, (said, warns))
+            yield _nulls(column, select, tree, schema, (outcome, warns))
     for term in conjuncts(select.args.get("where")):
         if (query := _not_in(term)) is not None:
             yield _null_in_list(query, term, select, tree, schema)
         elif (known := _compared(term)) is not None and _may_be_null(known, outer, schema):
-            said = f"left out by the condition {text.remark(phrases.condition(term), _CHARS)}"
+            outcome = f"left out by the condition {text.remark(phrases.condition(term), _CHARS)}"
             negative = term.key not in _RANGES or bool(term.args.get("negate"))
-            yield _nulls(known, select, tree, schema, (said, negative), without=term)
+            yield _nulls(known, select, tree, schema, (outcome, negative), without=term)
 
 
-def _count(sql: str, kind: str, said: Callable[[int], str], warns: bool) -> Probe:
+def _count(sql: str, kind: str, describe: Callable[[int], str], warns: bool) -> Probe:
     def read(rows: Sequence[Row]) -> Effect | None:
         number = int(rows[0][0] or 0) if rows else 0
-        return Effect(kind, said(number), number, sql, warns) if number > 0 else None  # type: ignore[arg-type]
+        return Effect(kind, describe(number), number, sql, warns) if number > 0 else None  # type: ignore[arg-type]
 
     return Probe(sql, read, warns)
 
@@ -122,11 +122,11 @@ def _nulls(
 
 def _may_be_null(column: exp.Column, outer: set[str], schema: Schema) -> bool:
     """Whether the column itself may be NULL; one that an outer join fills up with NULLs is meant to be."""
-    found = owner(column, schema)
-    if found is None or found[0] in outer:
+    alias_table = owner(column, schema)
+    if alias_table is None or alias_table[0] in outer:
         return False
-    table = found[1]
-    known = next(one for one in table.columns if one.name.lower() == column.name.lower())
+    table = alias_table[1]
+    known = next(item for item in table.columns if item.name.lower() == column.name.lower())
     return not known.not_null and known.name not in table.primary_key
 
 
@@ -135,7 +135,7 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases, wanted: Wants) ->
     order, having = select.args.get("order"), select.args.get("having")
     parts = [*select.selects, *([having.this] if having is not None else [])]
     parts += [] if order is None else order.expressions
-    told: set[str] = set()
+    seen: set[str] = set()
     nodes = [node for part in parts for node in outside_queries(part)]
     all_counted = any(isinstance(node, exp.Count) and isinstance(node.this, exp.Star) for node in nodes)
     for node in nodes:
@@ -144,9 +144,9 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases, wanted: Wants) ->
         inner = node.this
         while isinstance(inner, exp.Cast | exp.Paren):
             inner = inner.this
-        if not isinstance(inner, exp.Column) or isinstance(inner.this, exp.Star) or node.sql() in told:
+        if not isinstance(inner, exp.Column) or isinstance(inner.this, exp.Star) or node.sql() in seen:
             continue
-        told.add(node.sql())
+        seen.add(node.sql())
         asked = wanted.counted.issuperset(words(inner.name))  # the number of grades is that of values
         warns = isinstance(node, exp.Avg) or (isinstance(node, exp.Count) and not (all_counted or asked))
         yield inner, f"not part of {text.remark(phrases.value(node), _CHARS)}", warns
@@ -216,7 +216,7 @@ def _cuts(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) ->
     if before:
         query = query.offset(offset - before, copy=False)
     sql = query.sql(dialect=schema.dialect)
-    first, by = (text.remark(said, _CHARS) for said in _keys(keys, schema))
+    first, by = (text.remark(phrase, _CHARS) for phrase in _keys(keys, schema))
     noun = "group" if group_keys(select)[0] else "row"
 
     def read(rows: Sequence[Row]) -> Effect | None:
@@ -233,8 +233,8 @@ def _cuts(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) ->
 
 def _keys(keys: list[exp.Expr], schema: Schema) -> tuple[str, str]:
     """The first key of an order, and all of them, in words."""
-    said = [Phrases(schema).value(key) for key in keys]
-    return said[0], listed(said).removeprefix("the ")
+    phrases = [Phrases(schema).value(key) for key in keys]
+    return phrases[0], listed(phrases).removeprefix("the ")
 
 
 def tied(rows: Sequence[Row], limit: int, keys: int) -> int:
@@ -274,10 +274,10 @@ def _unordered(select: exp.Select, tree: exp.Query, schema: Schema, limit: int, 
     if select is not tree or single:
         return
     sql = select.copy().limit(limit + 1, copy=False).sql(dialect=schema.dialect)
-    said = f"LIMIT {limit} keeps arbitrary rows, since the query has no order, and cuts off others"
+    sentence = f"LIMIT {limit} keeps arbitrary rows, since the query has no order, and cuts off others"
 
     def read(rows: Sequence[Row]) -> Effect | None:
-        return Effect("cut", said, 1, sql, warns) if len(rows) > limit else None
+        return Effect("cut", sentence, 1, sql, warns) if len(rows) > limit else None
 
     yield Probe(sql, read, warns)
 

@@ -21,14 +21,14 @@ _CLAUSES: Final = ("limit", "offset", "order", "distinct", "having", "windows", 
 
 def repeated(select: exp.Select, schema: Schema) -> Iterator[Loss]:
     """For each table whose values are added up, the count of its rows that one group has several times."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for node in _sums(select) if len(from_items(select)) > 1 and not group_keys(select)[1] else ():
         named = aliases(node, select, schema)
         alias = next(iter(named)) if named is not None and len(named) == 1 else ""
         table = tables_of(select, schema).get(alias)
-        if table is None or not table.row_key or alias in told:
+        if table is None or not table.row_key or alias in seen:
             continue
-        told.add(alias)
+        seen.add(alias)
         written = next(item.alias_or_name for item in from_items(select) if item.alias_or_name.lower() == alias)
         columns = [exp.column(name, table=written, quoted=True) for name in table.row_key]
         what = text.remark(Phrases(schema).value(node), _CHARS)

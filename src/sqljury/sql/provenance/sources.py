@@ -97,18 +97,18 @@ def aliases(node: exp.Expr, select: exp.Select, schema: Schema) -> frozenset[str
             inner = (
                 {item.alias_or_name.lower() for item in from_items(around)} if isinstance(around, exp.Select) else {""}
             )
-            found = owner(column, schema)
-            if column.table.lower() in inner or (found is not None and found[0] in inner):
+            alias_table = owner(column, schema)
+            if column.table.lower() in inner or (alias_table is not None and alias_table[0] in inner):
                 continue
         if column.table:
             if column.table.lower() not in here:
                 return None
             named.add(column.table.lower())
         else:
-            found = owner(column, schema)
-            if found is None or found[0] not in here:
+            alias_table = owner(column, schema)
+            if alias_table is None or alias_table[0] not in here:
                 return None
-            named.add(found[0])
+            named.add(alias_table[0])
     return frozenset(named)
 
 
@@ -127,7 +127,7 @@ def outer_aliases(select: exp.Select) -> set[str]:
 
 def result_selects(tree: exp.Query) -> list[exp.Select]:
     """The SELECTs whose rows make the result: of WITH, of FROM, and the sides of set operations."""
-    found: list[exp.Select] = []
+    selects: list[exp.Select] = []
     waiting: list[exp.Expr] = [tree]
     while waiting:
         node = waiting.pop(0)
@@ -136,8 +136,8 @@ def result_selects(tree: exp.Query) -> list[exp.Select]:
         elif isinstance(node, exp.SetOperation):
             waiting += [node.left, node.right]
         elif isinstance(node, exp.Select):
-            found.append(node)
+            selects.append(node)
             waiting += [item for item in from_items(node) if isinstance(item, exp.Subquery)]
         if isinstance(node, exp.Query):
             waiting += [cte.this for cte in node.ctes]
-    return found
+    return selects

@@ -80,20 +80,20 @@ class _Teller:
             yield _step(*step, depth)
 
     def _select(self, select: exp.Select, *, inner: bool) -> Iterator[tuple[StepKind, str]]:
-        said = self._phrases
+        phrases = self._phrases
         sources = [self._source(node) for node in from_items(select)]
         if sources:
             yield "read", f"Reads {listed(sources)}."
-        dropped = {one.alias: one.reason for one in undone(select, self._schema).values()}
+        dropped = {undone_join.alias: undone_join.reason for undone_join in undone(select, self._schema).values()}
         for join in select.args.get("joins") or ():
             yield "join", self._join(join, dropped)
         if (where := select.args.get("where")) is not None:
-            yield "filter", f"Keeps rows where {said.condition(where.this)}."
+            yield "filter", f"Keeps rows where {phrases.condition(where.this)}."
         if keys := group_keys(select)[0]:
-            same = listed([said.value(meant(key, select)) for key in keys])
+            same = listed([phrases.value(meant(key, select)) for key in keys])
             yield "group", f"Makes one row of all rows with the same {same}."
         if (having := select.args.get("having")) is not None:
-            yield "filter", f"Keeps groups where {said.condition(having.this)}."
+            yield "filter", f"Keeps groups where {phrases.condition(having.this)}."
         shown = [self._output(item, inner=inner) for item in select.selects]
         yield "show", f"Shows {listed(shown)}{self._once(select)}."
         yield from self._kept(select)
@@ -158,5 +158,5 @@ class _Teller:
         return f"{self._phrases.value(node)}, {self._phrases.first(node, highest=bool(key.args.get('desc')))}"
 
 
-def _step(kind: StepKind, said: str, depth: int) -> Step:
-    return Step(kind, text.remark(said, CHARS), depth)
+def _step(kind: StepKind, sentence: str, depth: int) -> Step:
+    return Step(kind, text.remark(sentence, CHARS), depth)

@@ -131,9 +131,9 @@ class Expressions:
         if node.is_star:
             return Column(STAR)
         name, qualifier = node.name.lower(), node.args["table"].name.lower() if node.args.get("table") else ""
-        found = self._scope.column(name, qualifier)
-        if found is not None:
-            return found
+        column = self._scope.column(name, qualifier)
+        if column is not None:
+            return column
         if (
             node.this.args.get("quoted") and not qualifier and not self._scope.may_name(name)
         ):  # SQLite takes such a name for a string

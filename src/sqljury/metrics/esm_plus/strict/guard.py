@@ -47,7 +47,7 @@ class Relation:
 
     def column(self, name: str) -> Expression | None:
         """What stands behind a column's name."""
-        return next((expression for own, expression in self.outputs if own == name), None)
+        return next((expression for column, expression in self.outputs if column == name), None)
 
 
 def table_relation(table: str, place: str, alias: str, names: Names) -> Relation:
@@ -71,15 +71,15 @@ class Scope:
     def column(self, name: str, qualifier: str) -> Expression | None:
         """What a column name stands for here, else in the queries around; the first of several."""
         for relation in self.relations:
-            if qualifier in ("", relation.alias) and (found := relation.column(name)) is not None:
-                return found
+            if qualifier in ("", relation.alias) and (expression := relation.column(name)) is not None:
+                return expression
         if not qualifier and name in self.selected:
             return self.selected[name]
-        found = None if self.outer is None else self.outer.column(name, qualifier)
-        if found is not None:
-            self.borrowed |= {base_of(column) for column in columns_of(found)}
-            self.borrowed |= {"" for part in parts(found) if isinstance(part, Derived)}
-        return found
+        expression = None if self.outer is None else self.outer.column(name, qualifier)
+        if expression is not None:
+            self.borrowed |= {base_of(column) for column in columns_of(expression)}
+            self.borrowed |= {"" for part in parts(expression) if isinstance(part, Derived)}
+        return expression
 
     def all_columns(self, qualifier: str = "") -> list[tuple[str, Expression]]:
         """What the star stands for, with the names."""
@@ -89,7 +89,7 @@ class Scope:
 
     def may_name(self, name: str) -> bool:
         """Whether a name in double quotes may be a column after all: an alias, or one without a name of its own."""
-        unnamed = any(own.startswith(UNNAMED) for relation in self.relations for own, _ in relation.outputs)
+        unnamed = any(column.startswith(UNNAMED) for relation in self.relations for column, _ in relation.outputs)
         if unnamed or name in self.aliases or name in ("rowid", "oid", "_rowid_"):
             return True
         return self.outer is not None and self.outer.may_name(name)
@@ -157,7 +157,7 @@ def check_text(sql: str) -> None:
     """Raises ``InputError`` for words that the parser passes over, or takes too long for."""
     if _bare_joins(sql) > MAX_BARE_JOINS:
         fail("too many joins without ON")
-    plain = _ASIDE.sub(lambda found: "'" if found[0].startswith("'") else "x" if found[0][0] in '"`[' else " ", sql)
+    plain = _ASIDE.sub(lambda match: "'" if match[0].startswith("'") else "x" if match[0][0] in '"`[' else " ", sql)
     for what, pattern in _LOST.items():
         if pattern.search(plain):
             fail(what)
@@ -191,8 +191,8 @@ def _is_bare_comparison(node: exp.Expr, part: exp.Expr) -> bool:
 
 def check_names(query: Query, scope: Scope) -> None:
     """Raises ``InputError`` where a column of a query around cannot be told from one of this query."""
-    own = {base_of(table) if isinstance(table, str) else "" for table in query.tables}
-    if scope.borrowed & own:
+    tables = {base_of(table) if isinstance(table, str) else "" for table in query.tables}
+    if scope.borrowed & tables:
         fail("a query that refers to the one around it, with the same table in FROM")
     for expression in expressions(query) if scope.borrowed else ():
         for part in parts(expression):

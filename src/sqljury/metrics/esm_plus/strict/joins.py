@@ -86,10 +86,10 @@ def rule_12_strictly(query: Query, facts: Facts) -> Applied | None:
 
 def _repeats_no_row(unit: Condition, query: Query, facts: Facts) -> bool:
     match unit.left, unit.value1:
-        case Column(own), Query(select=(Column(key),)) as nested:
+        case Column(column), Query(select=(Column(key),)) as nested:
             return (
                 facts.is_single_key(key)
-                and facts.told_apart(key, own)
+                and facts.told_apart(key, column)
                 and all_inner(nested)
                 and not set(nested.tables) & set(query.tables)
                 and is_once(nested, table_of(key), facts)
@@ -114,21 +114,21 @@ def rule_13_strictly(query: Query, facts: Facts) -> Applied | None:
     """Rule 13 only where the join cannot add or take rows: an inner one, or a LEFT JOIN of B."""
     if "or" in query.on:
         return None
-    same = {own: key for own, key in facts.references.items() if facts.same_values(own, key)}
+    same = {foreign_key: key for foreign_key, key in facts.references.items() if facts.same_values(foreign_key, key)}
     return without_joins(query, replace(facts.within(query.tables), references=same), _keeps_rows)
 
 
-def _keeps_rows(query: Query, own: str, key: str) -> bool:
+def _keeps_rows(query: Query, foreign_key: str, key: str) -> bool:
     """Whether the join of the key's table keeps all rows, those of NULLs too that a LEFT JOIN before it made."""
     if set(query.joins) <= {INNER}:
         return True
-    place, of = (query.tables.index(table_of(column)) for column in (key, own))
+    key_index, foreign_key_index = (query.tables.index(table_of(column)) for column in (key, foreign_key))
     if not set(query.joins) <= {INNER, "left join"} or _uses(query, table_of(key)) > 1:
         return False
     kinds = ("", *query.joins)
-    if kinds[place] == "left join":
+    if kinds[key_index] == "left join":
         return True
-    return kinds[of] != "left join" and (place > 0 or kinds[1] == INNER)
+    return kinds[foreign_key_index] != "left join" and (key_index > 0 or kinds[1] == INNER)
 
 
 def _uses(query: Query, table: str) -> int:
@@ -154,9 +154,9 @@ def rule_16_strictly(query: Query, facts: Facts) -> Applied | None:
 
 def rule_17_strictly(query: Query, facts: Facts) -> Applied | None:
     """Rule 17 only where another row cannot have the same value in the column, and it has one."""
-    own = facts.within(query.tables)
+    known = facts.within(query.tables)
     columns = [unit.left for unit in conditions(query.where) if unit.operator == "in"]
-    unique = all(isinstance(column, Column) and column.name in own.unique & own.non_null for column in columns)
+    unique = all(isinstance(column, Column) and column.name in known.unique & known.non_null for column in columns)
     return rule_17(query, facts) if unique and "or" not in query.where and len(query.tables) == 1 else None
 
 
@@ -176,11 +176,11 @@ def rule_6_strictly(query: Query, facts: Facts) -> Applied | None:
     EXCEPT compares values as they are, so both columns have to be of one kind.
     """
     match query.select, query.where:
-        case (Column(own) as selected,), (Condition(value1=Query(select=(Column(name),)) as nested),):
-            if nested.set_operator or not all_inner(nested) or not facts.same_values(own, name):
+        case (Column(outer_column) as selected,), (Condition(value1=Query(select=(Column(name),)) as nested),):
+            if nested.set_operator or not all_inner(nested) or not facts.same_values(outer_column, name):
                 return None
             tables = {table for table in nested.tables if isinstance(table, str)}
-            if not {table_of(column) for column in columns(nested)} <= tables or table_of(own) in ("", STAR):
+            if not {table_of(column) for column in columns(nested)} <= tables or table_of(outer_column) in ("", STAR):
                 return None
             if name not in facts.within(tables).non_null.union(*equal(nested, facts)):
                 return None
@@ -228,8 +228,8 @@ def _order(query: Query) -> tuple[Key, ...] | None:
     """The keys of a chain as those of its first part; None where they cannot be told."""
     keys: list[Key] = []
     for key in query.order_by:
-        place = key.expression.value if isinstance(key.expression, Literal) else None
-        if not isinstance(place, int) or place > len(query.select) or Column(STAR) in query.select:
+        position = key.expression.value if isinstance(key.expression, Literal) else None
+        if not isinstance(position, int) or position > len(query.select) or Column(STAR) in query.select:
             return None
-        keys.append(Key(query.select[place - 1], key.direction))
+        keys.append(Key(query.select[position - 1], key.direction))
     return tuple(keys)

@@ -95,8 +95,8 @@ class _Reader:
             return self._chain(node, outer)
         if not isinstance(node, exp.Select):
             fail(f"{node.key.upper()} where a query is needed")
-        if other := [name for name, value in node.args.items() if value and name not in _READ]:
-            fail(f"{other[0].strip('_').upper()} in a query")
+        if unread := [name for name, value in node.args.items() if value and name not in _READ]:
+            fail(f"{unread[0].strip('_').upper()} in a query")
         return self._select(node, outer)
 
     # Set operators
@@ -106,21 +106,21 @@ class _Reader:
         if node.args.get("with_"):
             fail("WITH")
         parts, operators = self._parts(node)
-        found = [self._part(part, outer) for part in parts]
-        whole = found[-1].query
-        for operator, before in zip(reversed(operators), reversed(found[:-1]), strict=True):
+        queries = [self._part(part, outer) for part in parts]
+        whole = queries[-1].query
+        for operator, before in zip(reversed(operators), reversed(queries[:-1]), strict=True):
             whole = replace(before.query, set_operator=operator, other=whole)
         limit, offset = _limits(node)
         # What orders and cuts the whole is kept with its first part.
-        whole = replace(whole, order_by=_compound_order(node, found[0]), limit=limit, offset=offset)
-        return _Found(whole, found[0].columns)
+        whole = replace(whole, order_by=_compound_order(node, queries[0]), limit=limit, offset=offset)
+        return _Found(whole, queries[0].columns)
 
     def _part(self, node: exp.Expr, outer: Scope | None) -> _Found:
         """A part that is a chain itself, or is ordered or cut, becomes a query in FROM."""
-        found = self.query(node, outer)
-        if not (found.query.set_operator or found.query.order_by or found.query.limit is not None):
-            return found
-        return _Found(Query(select=(Column(STAR),), tables=(found.query,)), found.columns)
+        part = self.query(node, outer)
+        if not (part.query.set_operator or part.query.order_by or part.query.limit is not None):
+            return part
+        return _Found(Query(select=(Column(STAR),), tables=(part.query,)), part.columns)
 
     def _parts(self, node: exp.Expr) -> tuple[list[exp.Expr], list[str]]:
         inner = node
@@ -172,11 +172,11 @@ class _Reader:
         source = node.args["from_"].this if node.args.get("from_") else None
         if not isinstance(source, exp.Subquery) or node.args.get("joins"):
             return None
-        found = self.query(source.this, None)
-        query = found.query
+        inner = self.query(source.this, None)
+        query = inner.query
         if not query.plain or query.distinct or _aggregates(query):
             return None
-        scope.relations.append(Relation(source.alias.lower(), found.columns))
+        scope.relations.append(Relation(source.alias.lower(), inner.columns))
         return query
 
     def _from(self, node: exp.Select, scope: Scope) -> tuple[tuple[Source, ...], tuple[str, ...], Conditions]:
@@ -203,17 +203,17 @@ class _Reader:
     def _source(self, node: exp.Expr, scope: Scope, before: list[Source]) -> Source:
         alias = node.alias_or_name.lower()
         if isinstance(node, exp.Subquery):
-            found = self.query(node.this, None)
+            nested = self.query(node.this, None)
             number = 1 + sum(isinstance(item, Query) for item in before)
-            scope.relations.append(Relation(alias, tuple((name, Derived(it, number)) for name, it in found.columns)))
-            return found.query
+            scope.relations.append(Relation(alias, tuple((name, Derived(it, number)) for name, it in nested.columns)))
+            return nested.query
         table = node.name.lower()
         if not isinstance(node, exp.Table) or node.args.get("joins") or table not in self._names.tables:
             fail(f"{table[:40]!r} in FROM is no table")
         again = sum(isinstance(item, str) and table_of(item.partition(":")[0]) == table for item in before)
-        place = f"{table}:{again + 1}" if again else table
-        scope.relations.append(table_relation(table, place, alias, self._names))
-        return place
+        occurrence = f"{table}:{again + 1}" if again else table
+        scope.relations.append(table_relation(table, occurrence, alias, self._names))
+        return occurrence
 
     def _shared(self, name: str, scope: Scope) -> Conditions:
         """What USING means: the column of the last table equals that of one before."""
@@ -255,8 +255,8 @@ def _aliases(node: exp.Select, select: tuple[Expression, ...]) -> dict[str, Expr
 def _by_position(node: exp.Expr, columns: tuple[tuple[str, Expression], ...]) -> Expression | None:
     """The column that a whole number in ORDER BY or GROUP BY stands for."""
     node = node.unnest()
-    place = _whole(node.name) if node.key == "literal" and not node.is_string else None
-    return columns[place - 1][1] if place and place <= len(columns) else None
+    position = _whole(node.name) if node.key == "literal" and not node.is_string else None
+    return columns[position - 1][1] if position and position <= len(columns) else None
 
 
 def _sorted_by(
@@ -274,14 +274,14 @@ def _compound_order(node: exp.SetOperation, first: _Found) -> tuple[Key, ...]:
     keys = []
     names = [name for name, _ in first.columns]
     for ordered in _listed(node, "order"):
-        by, place = ordered.this.unnest(), None
+        by, position = ordered.this.unnest(), None
         if by.key == "literal" and not by.is_string:
-            place = _whole(by.name)
+            position = _whole(by.name)
         elif by.key == "column" and not by.args.get("table") and names.count(by.name.lower()) == 1:
-            place = names.index(by.name.lower()) + 1
-        if not place or place > len(names):
+            position = names.index(by.name.lower()) + 1
+        if not position or position > len(names):
             fail(f"ORDER BY {by.name[:40]} after a set operator")
-        keys.append(Key(Literal(place), _direction(ordered)))
+        keys.append(Key(Literal(position), _direction(ordered)))
     return tuple(keys)
 
 

@@ -186,9 +186,9 @@ def _rule_5(query: Query, facts: Facts) -> Applied | None:
     for name in names:
         same = next((group for group in groups if name in group), {name})
         keys = {table_of(column): column for column in sorted(same) if facts.is_single_key(column)}
-        rest = tuple(Column(other) for other in names if other == name or table_of(other) not in keys)
-        if len(rest) < len(names):
-            return Applied(replace(query, group_by=rest), tuple(map(is_unique, keys.values())))
+        kept = tuple(Column(column) for column in names if column == name or table_of(column) not in keys)
+        if len(kept) < len(names):
+            return Applied(replace(query, group_by=kept), tuple(map(is_unique, keys.values())))
     return None
 
 
