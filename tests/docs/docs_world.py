@@ -35,7 +35,7 @@ SYSTEMS = ("DAIL", "DIN", "C3", "pred", "predictions")
 LIGHT = "light"
 RUN = f"sqljury bench spider --data SPIDER_DIR --split {{0}} --recipe {LIGHT} --limit 600 --out runs/{{0}}"
 COPIES = {
-    "dev": ("default", "dev_default", "dev_early", "dev_light", "dev200", "dev200-light", "fast130"),
+    "dev": ("default", "dev_default", "dev_early", "dev_light", "dev_look", "dev200", "dev200-light", "fast130"),
     "train": ("own", "train_light"),
 }
 """By split, whose run ``RUN`` makes, the runs that pages speak of without making them."""
