@@ -64,7 +64,7 @@ def create(databases: Databases, settings: Settings | None = None, tokens: Token
 
 
 def _handle_errors(app: FastAPI, server: Server) -> None:
-    def said(request: Request, error: Exception) -> Response:
+    def problem_reply(request: Request, error: Exception) -> Response:
         problem = server.problems.of(error, retry_after=server.jobs.retry_after)
         request_id = request.state.request_id
         if request.url.path.startswith("/v1/chat/"):
@@ -86,17 +86,17 @@ def _handle_errors(app: FastAPI, server: Server) -> None:
             methods = (app.openapi_schema or {}).get("paths", {}).get(request.url.path, {})
             headers = {"Allow": ", ".join(sorted(map(str.upper, methods))) or headers.get("allow", "GET")}
             detail = f"this address takes {headers['Allow']}, not {request.method[:20]}"
-        return said(request, ProblemError(error.status_code, code, detail, headers))
+        return problem_reply(request, ProblemError(error.status_code, code, detail, headers))
 
     def by_validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return said(request, _invalid(error))
+        return problem_reply(request, _invalid(error))
 
-    app.add_exception_handler(ProblemError, said)
-    app.add_exception_handler(UnknownDatabaseError, said)
+    app.add_exception_handler(ProblemError, problem_reply)
+    app.add_exception_handler(UnknownDatabaseError, problem_reply)
     app.add_exception_handler(HTTPException, by_http)
     app.add_exception_handler(RequestValidationError, by_validation)
-    app.add_exception_handler(Exception, said)
+    app.add_exception_handler(Exception, problem_reply)
 
 
 def _invalid(error: RequestValidationError) -> ProblemError:

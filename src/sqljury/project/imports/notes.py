@@ -26,7 +26,7 @@ class UnusableError(Exception):
 
 @dataclass(slots=True)
 class Imported:
-    """Notes before they are compared with a database; ``place`` of an item is what it is called in its file.
+    """Notes before they are compared with a database; ``where`` of an item is what it is called in its file.
 
     ``formulas`` have a name, an expression and the tables that it reads; ``left_out`` says what was not understood.
     """

@@ -113,11 +113,11 @@ def _nulls(
     query.set("where", exp.Where(this=exp.and_(*rest, empty)))
     name, (what, warns) = Phrases(schema).column(column), effect
 
-    def said(number: int) -> str:
+    def sentence(number: int) -> str:
         has, is_ = ("has", "is") if number == 1 else ("have", "are")
         return f"{counted(number, 'row')} {has} no value of {name} and {is_} {what}"
 
-    return _count(query.sql(dialect=schema.dialect), "null", said, warns)
+    return _count(query.sql(dialect=schema.dialect), "null", sentence, warns)
 
 
 def _may_be_null(column: exp.Column, outer: set[str], schema: Schema) -> bool:
@@ -185,10 +185,10 @@ def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, tree: ex
     counting = counting.where(exp.Is(this=exp.column("listed_value"), expression=exp.Null()))
     shown = text.remark(Phrases(schema).condition(term), _CHARS)
 
-    def said(number: int) -> str:
+    def sentence(number: int) -> str:
         return f"no row can pass the condition {shown}: the list has {counted(number, 'NULL')} in it"
 
-    return _count(_within(counting, select, tree).sql(dialect=schema.dialect), "null", said, True)
+    return _count(_within(counting, select, tree).sql(dialect=schema.dialect), "null", sentence, True)
 
 
 def _cuts(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
