@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.language.words import words
+from sqljury.language.words import positions, words
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,20 @@ def test_a_name_is_split_once() -> None:
     long = "splitOnceOnly" * 20
     assert words(long) == words(long)
     assert words(long) is not words(long)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "starts"),
+    [
+        (("new", "york"), ("new", "york", "or", "new", "york"), [0, 3]),
+        (("new", "york"), ("new", "old", "york"), []),
+        (("new", "york"), ("new",), []),
+        (("a", "a"), ("a", "a", "a"), [0, 1]),
+        ((), ("a",), [0, 1]),
+    ],
+)
+def test_a_phrase_stands_where_its_words_are_in_a_row(
+    phrase: tuple[str, ...], text: tuple[str, ...], starts: list[int]
+) -> None:
+    assert list(positions(phrase, text)) == starts
+    assert list(positions(list(phrase), list(text))) == starts

@@ -90,7 +90,7 @@ def run(
 
 
 def waiting_of(examples: Sequence[Example], known: Mapping[str, Record]) -> list[Example]:
-    """The examples that have no line, or one of a failure or of what they were before."""
+    """The examples without a line, and those whose line records a failure or another text, gold query or database."""
     return [
         example
         for example in examples
@@ -206,7 +206,7 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
 
 
 def _repeats(record: Record, before: Record | None) -> bool:
-    """Whether a line has the question of the one before it as it was, and that one is no failure."""
+    """Whether a line repeats an earlier one: the same question, which was audited without a failure."""
     return before is not None and not before["error"] and asked_of(record) == asked_of(before)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from sqljury.language.words import words
+from sqljury.language.words import positions, words
 from sqljury.patterns import regex
 from sqljury.types import Schema, Table
 
@@ -357,7 +357,7 @@ def _of_person(stem: Tokens, entity: Entity, *, sure: bool) -> str:
 
 def _run(stem: Tokens, entity: Tokens) -> bool:
     """Whether the stem is a run of the words of a table's name."""
-    return any(entity[at : at + len(stem)] == stem for at in range(len(entity) - len(stem) + 1))
+    return any(True for _ in positions(stem, entity))
 
 
 def _ends(name: Tokens, end: Tokens) -> bool:

@@ -50,7 +50,7 @@ def each_once(question: str) -> tuple[str, ...] | None:
 
 
 def each_shown_once(question: str) -> bool:
-    """Whether "each once" is said of what is to be shown: "titles of books, each once", and "each" of nothing else."""
+    """Whether the question ends a list with "each once" ("titles of books, each once") and has no other "each"."""
     return bool(_BARE.search(question)) and not _OTHER_EACH.search(question)
 
 

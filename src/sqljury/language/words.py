@@ -6,6 +6,7 @@ In that form case, accents and plurals are gone.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
@@ -93,6 +94,12 @@ def _words_of_name(text: str) -> tuple[str, ...]:
 def _split(text: str) -> tuple[str, ...]:
     bare = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return tuple(piece for run in _RUN.findall(bare) for word in _humps(run) for piece in _pieces(word))
+
+
+def positions(phrase: Sequence[str], text: Sequence[str]) -> Iterator[int]:
+    """Where in a text the words of a phrase stand in a row; everywhere for an empty phrase."""
+    wanted, size = tuple(phrase), len(phrase)
+    return (start for start in range(len(text) - size + 1) if tuple(text[start : start + size]) == wanted)
 
 
 def content_words(text: str) -> tuple[str, ...]:

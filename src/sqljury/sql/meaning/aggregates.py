@@ -8,7 +8,7 @@ from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.cues import extreme, ranked
-from sqljury.language.words import words
+from sqljury.language.words import positions, words
 from sqljury.patterns import regex
 from sqljury.sql.conditions import operands, outer_conjuncts
 from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, holds_days, keys_of, single_select
@@ -136,5 +136,4 @@ def _choice(condition: exp.Expr, question: Sequence[str]) -> exp.Column | None:
 def _is_said(text: str, question: Sequence[str]) -> bool:
     """Whether the question has the words of a text in a row."""
     phrase = words(text)
-    starts = range(len(question) - len(phrase) + 1)
-    return bool(phrase) and any(tuple(question[at : at + len(phrase)]) == phrase for at in starts)
+    return bool(phrase) and any(True for _ in positions(phrase, question))

@@ -79,11 +79,17 @@ def limit_included(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _comparisons(tree: exp.Query) -> Iterator[_Comparison]:
-    for node in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE):
+    for node, side, number in _with_numbers(tree):
         sign = _SIGNS[node.key]
-        for side, seen_from_there in ((node.expression, sign), (node.this, _FROM_THE_RIGHT[sign])):
-            if isinstance(side, exp.Literal) and not side.is_string:
-                yield _Comparison(node, seen_from_there, float(side.name))
+        yield _Comparison(node, sign if side is node.this else _FROM_THE_RIGHT[sign], float(number.name))
+
+
+def _with_numbers(tree: exp.Query) -> Iterator[tuple[exp.Binary, exp.Expr, exp.Literal]]:
+    """The comparisons with a constant number, with the other side and the number."""
+    for node in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE):
+        for side, number in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(number, exp.Literal) and is_number(number):
+                yield node, side, number
 
 
 def _replace(node: exp.Binary) -> None:
@@ -139,7 +145,7 @@ def percent_limits(tree: exp.Query, asked: Asked) -> Change | None:
     """
     given = percents(asked.question.whole)
     scales = set()
-    for comparison, side, limit in list(_with_ratios(tree)) if given else ():
+    for comparison, side, limit in list(_with_numbers(tree)) if given else ():
         number, scale = Decimal(limit.name), _scale(comparison, _value(side, tree, asked), asked)
         percent, otherwise = (100 * number, number) if scale == _PERCENT else (number, 100 * number)
         if scale is not None and percent in given and otherwise not in given:
@@ -150,14 +156,6 @@ def percent_limits(tree: exp.Query, asked: Asked) -> Change | None:
     division(tree, asked)  # a fraction that is cut to a whole number is below any limit
     compared = "percents with a fraction" if _PERCENT in scales else "a fraction with percents"
     return Change(f"the query compared {compared}", may_empty=True)
-
-
-def _with_ratios(tree: exp.Query) -> Iterator[tuple[exp.Expr, exp.Expr, exp.Literal]]:
-    """The comparisons with a constant number, with the other side and the number."""
-    for node in tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE):
-        for side, limit in ((node.this, node.expression), (node.expression, node.this)):
-            if isinstance(limit, exp.Literal) and is_number(limit):
-                yield node, side, limit
 
 
 def _value(side: exp.Expr, tree: exp.Query, asked: Asked) -> exp.Expr:

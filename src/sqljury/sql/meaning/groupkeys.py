@@ -12,7 +12,7 @@ from typing import Final
 
 from sqljury.language.alike import mentions
 from sqljury.language.wants import grouped_by
-from sqljury.language.words import words
+from sqljury.language.words import positions, words
 from sqljury.patterns import regex
 from sqljury.sql.meaning.base import TITLES, Asked, Change, Held, held, repeats, single_select
 from sqljury.sql.meaning.best import is_aggregate, is_plain
@@ -73,13 +73,12 @@ def _named(table: Table, question: Sequence[str]) -> Iterator[Column]:
     for column in table.columns:
         called = words(column.name)
         for name in (called, (*words(table.name), *called)):
-            starts = range(1, len(question) - len(name) + 1)
             if any(
-                question[at : at + len(name)] == name
+                at > 0
                 and question[at - 1] in _BY
                 and question[max(at - 2, 0)] not in _SORTED
                 and question[at + len(name) : at + len(name) + 1] not in _MORE
-                for at in starts
+                for at in positions(name, question)
             ):
                 yield column
                 break

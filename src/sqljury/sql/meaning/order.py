@@ -13,9 +13,8 @@ from sqljury.language.cues import extreme, ranked
 from sqljury.language.sorting import latest_first
 from sqljury.language.wants import number_of_rows, place_of_row
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.meaning.base import Asked, Change, held, holds_dates, holds_days, single_select, turn
+from sqljury.sql.meaning.base import Asked, Change, held, holds_days, single_select, turn
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import is_date
 from sqljury.sql.terms import group_keys, meant
 
 _LONG_AGO: Final = re.compile(r"\bleast recent(?:ly)?\b|\blongest ago\b|\bnot\b.*\bthe longest\b", re.IGNORECASE)
@@ -106,7 +105,7 @@ def _takes_large(select: exp.Select) -> bool:
 
 def _is_date(key: exp.Expr, asked: Asked) -> bool:
     known = held(key, asked.schema)
-    return known is not None and (is_date(known.column.type) or holds_dates(known, asked.data))
+    return known is not None and holds_days(known, asked.data)
 
 
 def _may_be_null(key: exp.Expr, select: exp.Select, asked: Asked) -> bool:
@@ -154,9 +153,7 @@ def directions(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _is_day(node: exp.Expr, asked: Asked) -> bool:
     """Whether a key is a column of days, or the first or last day of such."""
-    inner = node.this if isinstance(node, exp.Max | exp.Min) else node
-    known = held(inner, asked.schema)
-    return known is not None and holds_days(known, asked.data)
+    return _is_date(node.this if isinstance(node, exp.Max | exp.Min) else node, asked)
 
 
 def missing_limit(tree: exp.Query, asked: Asked) -> Change | None:

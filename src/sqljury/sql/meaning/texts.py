@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqljury.language.alike import mentions
-from sqljury.language.words import words
+from sqljury.language.words import positions, words
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import identifier, is_padded
@@ -146,8 +146,7 @@ def is_negated(before: Sequence[str], after: Sequence[str]) -> bool:
 def _place(value: str, question: Sequence[str]) -> int | None:
     """Where the question says the words of a value in a row."""
     tokens = _TOKEN.findall(value.lower())
-    starts = range(len(question) - len(tokens) + 1) if tokens else ()
-    return next((start for start in starts if question[start : start + len(tokens)] == tokens), None)
+    return next(positions(tokens, question), None) if tokens else None
 
 
 def _is_used_again(tree: exp.Query, column: exp.Column, node: exp.Expr) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqljury.language.alike import MENTIONED, likeness
 from sqljury.language.things import is_english
-from sqljury.language.words import NUMBER_WORDS, words
+from sqljury.language.words import NUMBER_WORDS, positions, words
 from sqljury.sql.conditions import take_out
 from sqljury.sql.meaning.base import DAY_WORDS, Asked, Change, compared, day_of, held, holds_days, single_select
 from sqljury.sql.parse import exp
@@ -113,5 +113,4 @@ def _is_included(column: exp.Column, other: exp.Expr, phrases: list[list[str]], 
     tokens = _TOKEN.findall(other.name.lower())
     if not tokens or other.name not in values or len(set(values)) > _MOST_TEXTS:
         return False
-    positions = ((near, at) for near in phrases for at in range(len(near) - len(tokens) + 1))
-    return any(near[at : at + len(tokens)] == tokens for near, at in positions)
+    return any(True for near in phrases for _ in positions(tokens, near))
