@@ -13,12 +13,12 @@ EXTRAS := dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql
 # The version that the tests of training ran with. Which build of it comes is pip's to say (PIP_INDEX_URL and the like).
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test test-all lint types weights pytest docs format clean
+.PHONY: demo test test-all lint types weights training pytest docs format clean
 
 # Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
 # Of the others the longest files begin first (tests/conftest.py), not those of the most tests.
-MARKED = $(sort $(shell grep -rlE 'mark\.(weights|train)\b' tests --include='test_*.py'))
-RUN_TESTS = $(BIN)/python -m pytest -m "weights or train" $(MARKED) && \
+marked = $(sort $(shell grep -rl 'mark\.$(1)\b' tests --include='test_*.py'))
+RUN_TESTS = $(BIN)/python -m pytest -m "weights and not train" $(call marked,weights) && \
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (weights or train)"
 
 demo: $(VENV)/.core
@@ -26,9 +26,10 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/shop/build.py
 	$(BIN)/python examples/demo.py
 
-# Weights wait for the network, lint and types each for a processor: side by side, they take as long as the longest.
+# Weights wait for the network; lint, types and training each use a processor: side by side, they take as long as the
+# longest.
 test: $(VENV)/.dev
-	$(MAKE) -j 3 lint types weights
+	$(MAKE) -j 4 lint types training
 	$(RUN_TESTS)
 
 test-all: $(VENV)/.train
@@ -46,7 +47,11 @@ weights: $(VENV)/.dev
 	$(BIN)/sqljury models pull smollm2-135m
 	$(BIN)/sqljury models pull gemma-3-270m
 
-pytest: weights
+# What these tests train is so small that more threads would mostly wait for each other.
+training: weights
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m train $(call marked,train)
+
+pytest: training
 	$(RUN_TESTS)
 
 # The documentation as a site in build/site; a link that leads nowhere is an error.

@@ -93,7 +93,7 @@ def measured(one: dict[str, str], part: TestsPart, db: Database, model: Language
         "how": test.how if test else "",
         "gold": test.passed[0] if test else None,
         "other": test.passed[1] if test and len(queries) > 1 else None,
-        "sureness": test.case.sureness if test and test.by else 0.0,
+        "confidence": test.case.confidence if test and test.by else 0.0,
         "code": test.code if test else "",
         "calls": cost.calls,
         "tokens": cost.computed_tokens,
@@ -114,12 +114,12 @@ def report(arm: str, lines: list[dict[str, Any]]) -> None:
     said = [line for line in lines if line["gold"] is not None]
     right = [line for line in said if line["gold"]]
     sharp = [line for line in right if line["other"] is False]
-    unsure = [line for line in said if line["sureness"] < 0.6]
+    unsure = [line for line in said if line["confidence"] < 0.6]
     written = sum(line["how"] == "written" for line in lines)
     tokens = sum(line["tokens"] for line in lines) / len(lines)
     print(
         f"{arm}: {len(lines)} questions, {len(said)} with an expected result, {len(right)} right, {len(sharp)} sharp; "
-        f"{sum(not line['gold'] for line in unsure)} of {len(said) - len(right)} wrong ones below sureness 0.6; "
+        f"{sum(not line['gold'] for line in unsure)} of {len(said) - len(right)} wrong ones below confidence 0.6; "
         f"{written} with data of the model's; {tokens:.0f} tokens a question"
     )
 

@@ -142,7 +142,7 @@ def asked(
         "luck": luck,
         "actual": actual.rows,
         "expected": None if said is None else said.rows,
-        "sureness": found.sureness,
+        "confidence": found.confidence,
         "exact": said is not None and actual.ok and same(said, actual, EXPECTED, ordered=ordered),
         "relaxed": said is not None and actual.ok and same(said, actual, RELAXED, ordered=ordered),
         "prompt": conversation(case, example.question, part, examples=options.example_seed)[1].content,
@@ -195,8 +195,8 @@ def report(lines: Iterable[dict[str, Any]]) -> None:
     luck, unread = sum(line["luck"] for line in listed), sum(line["expected"] is None for line in listed)
     print(f"gold returns nothing: {empty}; a matter of luck: {luck}; replies that could not be read: {unread}")
     for least in (1.0, 0.8, 0.6):
-        sure = [line for line in listed if line["expected"] is not None and line["sureness"] >= least]
-        print(f"sureness >= {least}: {share(sure, 'exact')}")
+        sure = [line for line in listed if line["expected"] is not None and line["confidence"] >= least]
+        print(f"confidence >= {least}: {share(sure, 'exact')}")
     seconds = sorted(line["cost"]["seconds"] for line in listed)
     if seconds:
         characters = sorted(len(line["prompt"]) for line in listed)

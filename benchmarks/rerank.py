@@ -46,7 +46,7 @@ class Tested:
     chosen: bool
     chosen_matches: bool
     passed: tuple[tuple[bool | None, ...], ...]
-    sureness: tuple[float, ...]
+    confidence: tuple[float, ...]
     gold: tuple[bool | None, ...]
     ideal: tuple[tuple[bool | None, ...], ...]
     gold_sql: str
@@ -93,7 +93,7 @@ def read(line: Line, asked: stored.Asked, gold: str, data: Path) -> Tested:
         asked.right(line["sql"]),
         asked.tried(line["sql"]).matches,
         tuple(tuple(test["passed"]) for test in tests),
-        tuple(test["sureness"] for test in tests),
+        tuple(test["confidence"] for test in tests),
         tuple(one.passed[0] for one in ran),
         tuple(run_case(one, test["queries"]).passed for one, test in zip(perfect, tests, strict=True)),
         gold,
@@ -134,7 +134,7 @@ def choosing(found: Sequence[Tested]) -> None:
     groups = {
         "votes": [0 for _ in found],
         "passes, then votes": [best(one.passed, [1.0] * len(one.passed)) for one in found],
-        "sureness, then votes": [best(one.passed, one.sureness) for one in found],
+        "confidence, then votes": [best(one.passed, one.confidence) for one in found],
         "perfect expectations": [best(one.ideal, [1.0] * len(one.ideal)) for one in found],
     }
     ways = {

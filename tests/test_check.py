@@ -56,7 +56,7 @@ def test_a_query_that_passes_where_others_fail_is_right(db: Database) -> None:
     found = judge(db, TALL, says(TALL, SHORT, TALL))
     assert (found.verdict, found.correction) == ("right", None)
     assert found.agreeing == 1
-    assert found.passed == found.said > 0
+    assert found.passed == found.counted > 0
     assert all(test.queries == (TALL, SHORT) for test in found.tests)
     assert found.why.startswith("it passes")
 
@@ -98,7 +98,7 @@ def test_a_query_that_fails_is_not_called_wrong_for_want_of_a_better_one(db: Dat
 
 def test_without_a_word_on_what_is_expected_nothing_is_said(db: Database) -> None:
     found = judge(db, TALL, says("Let me think about it.", TALL, SHORT))
-    assert (found.verdict, found.said) == ("unclear", 0)
+    assert (found.verdict, found.counted) == ("unclear", 0)
     assert "no test" in found.why
 
 

@@ -54,11 +54,11 @@ def asking(db: Database, model: FakeModel) -> tuple[Task, Context]:
 
 
 def a_test(
-    db: Database, *expected: Row, rows: tuple[Row, ...] = (), sureness: float = 1.0, code: str = PROGRAM
+    db: Database, *expected: Row, rows: tuple[Row, ...] = (), confidence: float = 1.0, code: str = PROGRAM
 ) -> Tried:
     """What is expected for two persons, of whom one is tall."""
     people: tuple[Row, ...] = rows or ((1, "Dee", 181), (2, "Eve", 150))
-    case = TestCase(introspect(db), (people,), Result(("name",), expected), sureness)
+    case = TestCase(introspect(db), (people,), Result(("name",), expected), confidence)
     return Tried(case, (), (), (), "written", "code", code)
 
 
@@ -114,14 +114,14 @@ def test_without_a_program_the_model_is_told_the_expected_rows_alone(db: Databas
 
 @pytest.mark.parametrize("expected", [("Dee",), ("Eve",)])
 def test_nobody_is_asked_where_the_query_passes_or_no_test_counts(db: Database, expected: Row) -> None:
-    test = a_test(db, expected, sureness=0.5)
+    test = a_test(db, expected, confidence=0.5)
     model = FakeModel([])
     found = refined(db, model, test, sql=TALL, part=RefinePart(rounds=3, sure=0.6))
     assert (found.candidate.sql, found.candidate.fixes, model.calls) == (TALL, (), [])
 
 
 def test_a_test_counts_from_its_share_of_opinions_on(db: Database) -> None:
-    test = a_test(db, ("Dee",), sureness=0.6)
+    test = a_test(db, ("Dee",), confidence=0.6)
     assert refined(db, FakeModel([TALL]), test, part=RefinePart(rounds=1, sure=0.6)).candidate.sql == TALL
     assert passes(ALL, [rerun(test, [ALL])], 0.6) == (0, 1)
     assert passes(ALL, [rerun(test, [ALL])], 0.61) == (0, 0)

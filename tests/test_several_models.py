@@ -121,7 +121,7 @@ def test_check_asks_them_too(path: Path, tmp_path: Path) -> None:
     with connect(path) as db:
         found = check_with(pipeline, QUESTION, TALL, db)
     assert found.verdict == "right"
-    assert found.tests[0].case.sureness == pytest.approx(2 / 3)
+    assert found.tests[0].case.confidence == pytest.approx(2 / 3)
 
 
 def test_ask_opens_them_once_and_closes_them(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def test_it_can_be_stopped(db: Database) -> None:
 
 def believing(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
     def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
-        return replace(case, expected=run_case(case, [sql]).results[0], sureness=0.75)
+        return replace(case, expected=run_case(case, [sql]).results[0], confidence=0.75)
 
     monkeypatch.setattr(suite, "with_expected", with_expected)
 
@@ -137,7 +137,7 @@ def test_json_has_tables_queries_and_who_passed(db: Database, monkeypatch: pytes
     data = json.loads(json.dumps(answer.to_dict()))
     (test,) = data["choice"]["tests"]
     assert test["tables"]["person"]["columns"] == ["id", "name", "age"]
-    assert (test["queries"], test["passed"], test["by"], test["sureness"]) == (
+    assert (test["queries"], test["passed"], test["by"], test["confidence"]) == (
         [OVER, FROM],
         [False, True],
         "model",

@@ -222,7 +222,7 @@ def test_each_ablation_runs_to_its_end(before: Path, data: Path, tmp_path: Path,
     except SandboxError:
         pytest.skip("written code cannot be isolated here")
     [record] = folder.records(tmp_path / "out")
-    assert (record["fault"], record["rounds"], record["passed"], record["said"]) == (None, 1, 0, 1)
+    assert (record["fault"], record["rounds"], record["passed"], record["counted"]) == (None, 1, 0, 1)
     assert (record["last"], record["better"]) == ("SELECT 99 FROM dog LIMIT 1", wrong["sql"])
     [test] = record["tests"]
     assert test["how"] == ("real" if name in ("data", "share") else "fuzzed")

@@ -42,7 +42,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
             url,
             # in memory: a server that writes temporary files to a busy disk cannot be stopped for as long as it waits
             "SELECT count(*) FROM {0} a, {0} b, {0} c, {0} d".format("generate_series(1, 1000)"),
-            "SELECT x FROM generate_series(1, 3) AS a, (SELECT generate_series(1, 1000000000) AS x) AS b",
+            "SELECT repeat('x', 1000) FROM generate_series(1, 3) a, (SELECT generate_series(1, 1000000000)) AS b",
             lambda sql: servers.in_postgres(server, "shop", sql),
             "SELECT query FROM pg_stat_activity WHERE state = 'active' AND usename = 'reader'",
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'",
@@ -56,7 +56,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
             connect(url),
             url,
             "SELECT count(*) FROM seq_1_to_1000000000 a, seq_1_to_1000000000 b",
-            "SELECT a.seq FROM seq_1_to_1000000000 a",
+            "SELECT repeat('x', 1000) FROM seq_1_to_1000000000 a",
             lambda sql: servers.in_mariadb(server, sql),
             "SELECT info FROM information_schema.processlist WHERE user = 'reader' AND command = 'Query'",
             "KILL USER reader",
@@ -105,7 +105,7 @@ def test_errors_are_told_apart(engine: Engine) -> None:
 def test_time_limit(engine: Engine, seconds: float) -> None:
     result = engine.db.execute(engine.forever, Limits(seconds=seconds))
     assert str(result.error) == f"limit: stopped after {seconds:g} s; ask for less"
-    assert seconds <= result.seconds < seconds + 0.5
+    assert seconds <= result.seconds < seconds + 5
     assert left_running(engine) == []
     assert engine.db.execute("SELECT 1").rows == ((1,),)
 

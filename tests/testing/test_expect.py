@@ -41,7 +41,7 @@ def asked(file: Path, script: object, part: TestsPart = PLAIN, seed: int = 3) ->
 def test_a_reply_becomes_the_expected_result(file: Path) -> None:
     found, cost, model = asked(file, '"Ann", 30\n"Cy", 30')
     assert found.expected == Result(columns=("", ""), rows=(("Ann", "30"), ("Cy", "30")))
-    assert found.sureness == 1.0
+    assert found.confidence == 1.0
     assert (found.schema, found.rows) == (CASE.schema, CASE.rows)
     assert cost.calls == len(model.calls) == 1
     assert model.calls[0].sampling.max_tokens <= 512
@@ -60,7 +60,7 @@ def test_a_reply_that_was_cut_is_not_read(file: Path) -> None:
 def test_the_most_frequent_result_wins_in_its_most_frequent_order(file: Path) -> None:
     found, cost, model = asked(file, [['"Ann"\n"Cy"', "no idea at all", '"Bo"', '"Cy"\n"Ann"', '"Cy"\n"Ann"']], SEVERAL)
     assert found.expected == Result(columns=("",), rows=(("Cy",), ("Ann",)))
-    assert found.sureness == 3 / 5  # of all that were asked for
+    assert found.confidence == 3 / 5  # of all that were asked for
     assert cost.calls == 1
     assert model.calls[0].n == 5
 
@@ -69,7 +69,7 @@ def test_greedy_replies_are_all_the_same_so_one_is_asked_for(file: Path) -> None
     part = TestsPart(kind="suite", samples=5, temperature=0.0)
     found, _, model = asked(file, '"Ann"', part)
     assert model.calls[0].n == 1
-    assert found.sureness == 1.0
+    assert found.confidence == 1.0
 
 
 def test_only_the_last_message_differs_between_questions() -> None:

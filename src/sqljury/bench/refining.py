@@ -227,14 +227,14 @@ def _line(
         "rounds": refined.rounds,
         "tested": tested,
         "passed": passed,
-        "said": decided,
+        "counted": decided,
         "tests": [test.to_dict() for test in refined.tests],
     }
 
 
 _NOTHING: Final[Record] = {
     **dict.fromkeys(("before", *KEPT, "tested"), ""),
-    **dict.fromkeys(("rounds", "passed", "said"), 0),
+    **dict.fromkeys(("rounds", "passed", "counted"), 0),
     "tests": [],
 }
 
@@ -332,7 +332,7 @@ def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, i
     """By what the tested query is, how often its tests passed it, failed it, or said nothing."""
     counts = {name: dict.fromkeys(("passed", "failed", "silent"), 0) for name in ("right", "wrong")}
     for record, judged in pairs:
-        outcome = "silent" if not record["said"] else "passed" if record["passed"] == record["said"] else "failed"
+        outcome = "silent" if not record["counted"] else "passed" if record["passed"] == record["counted"] else "failed"
         counts["right" if _right(judged, record["tested"]) else "wrong"][outcome] += 1
     return counts
 

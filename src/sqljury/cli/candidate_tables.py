@@ -136,7 +136,7 @@ def passes(choice: Choice, *, stderr: bool) -> None:
         table.add_column(title, overflow="fold")
     for number, test in enumerate(choice.tests, 1):
         expected = "nobody said" if test.case.expected is None else _in_line(test.case.expected)
-        sure = "" if test.case.sureness == 1 else f", {test.case.sureness:.0%} sure"
+        sure = "" if test.case.confidence == 1 else f", {test.case.confidence:.0%} sure"
         table.add_row(
             str(number), str(test.case.size), test.how, expected, f"{test.by}{sure}", *map(_verdict, test.passed)
         )

@@ -51,7 +51,7 @@ def expectation(test: Tried, *, stderr: bool = False) -> None:
     if test.case.expected is None:
         return
     by = AUTHORS.get(test.by, "the tests")
-    share = "" if test.case.sureness == 1 else f" ({test.case.sureness:.0%} of its opinions)"
+    share = "" if test.case.confidence == 1 else f" ({test.case.confidence:.0%} of its opinions)"
     terminal.show("", f"Before it saw any query, {by} expected{share}:", table_of(test.case.expected), stderr=stderr)
 
 

@@ -133,7 +133,7 @@ def _outcome(line: Record) -> str:
     if line["fault"]:
         return f"not refined: {line['fault']}"
     what = "kept" if line["sql"] == line["before"] else "rewritten"
-    tests = f"{line['passed']} of {line['said']} tests passed, " if line["said"] else ""
+    tests = f"{line['passed']} of {line['counted']} tests passed, " if line["counted"] else ""
     rounds = f"{line['rounds']} round{'' if line['rounds'] == 1 else 's'}"
     return f"{tests}{what} after {rounds}: {written.one_line(line['sql'])}"
 

@@ -69,93 +69,98 @@ def tried(report: progress, explain: bool, dialect: str = "") -> Iterator[None]:
         raise
 
 
-def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> Answer:
+def answer(answer: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> Answer:
     """Print an answer as ``table``, ``json``, ``csv`` or ``sql``; ``limit`` cuts its rows.
 
     Returns the answer that was printed: by the reading that the user chose, where there was a choice.
 
     ``defuse`` is for ``csv``: cells that a spreadsheet would run as formulas are escaped.
     """
-    if limit is not None and len(found.rows) > limit and output != "table":
-        found = replace(found, rows=found.rows[:limit], truncated=True)
+    if limit is not None and len(answer.rows) > limit and output != "table":
+        answer = replace(answer, rows=answer.rows[:limit], truncated=True)
     if limit is not None and output == "json":
-        found = replace(found, readings=tuple(reading.first(limit) for reading in found.readings))
+        answer = replace(answer, readings=tuple(reading.first(limit) for reading in answer.readings))
     if output == "table":
-        found = explanation.chosen(found)
+        answer = explanation.chosen(answer)
     if output == "json":
-        print(terminal.to_json(found.to_dict()))
-    elif found.abstained:
+        print(terminal.to_json(answer.to_dict()))
+    elif answer.abstained:
         pass  # nothing that a program or a reader could take for the answer
     elif output == "csv":
-        _csv(found, defuse)
+        _csv(answer, defuse)
     elif output == "sql":
-        _sql(found)
+        _sql(answer)
     else:
-        _table(found, limit or TABLE_ROWS)
+        _table(answer, limit or TABLE_ROWS)
     if output != "json":
-        explanation.readings(found, stderr=output != "table")
-    if found.verified is not None and output != "json":
-        case_tables.verification(found, stderr=output != "table")
+        explanation.readings(answer, stderr=output != "table")
+    if answer.verified is not None and output != "json":
+        case_tables.verification(answer, stderr=output != "table")
     if explain:
         stderr = output != "table"
-        if found.explanation is not None:
-            explanation.explanation(found.explanation, stderr=stderr)
-        if found.linked:
-            terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
-        if found.privacy is not None:
-            terminal.show("", f"{SHARED[found.privacy]} (privacy = {found.privacy}).", stderr=stderr)
+        if answer.explanation is not None:
+            explanation.explanation(answer.explanation, stderr=stderr)
+        if answer.linked:
+            terminal.show("", terminal.clean(f"Tables shown: {', '.join(answer.linked)}"), stderr=stderr)
+        if answer.privacy is not None:
+            terminal.show("", f"{SHARED[answer.privacy]} (privacy = {answer.privacy}).", stderr=stderr)
         candidate_tables.evidence(
-            found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps, dialect=found.dialect
+            answer.candidates,
+            answer.cost,
+            stderr=stderr,
+            choice=answer.choice,
+            steps=answer.steps,
+            dialect=answer.dialect,
         )
-    return found
+    return answer
 
 
-def _sql(found: Answer) -> None:
+def _sql(answer: Answer) -> None:
     """Print the query with a semicolon: unchanged for another program, with escapes on a terminal."""
     if not terminal.at_terminal():
-        print(serialize.statement(found.sql))
+        print(serialize.statement(answer.sql))
         return
-    print(serialize.statement(serialize.query(found.sql, found.dialect)))
-    terminal.say_escapes(found.sql, found.dialect)
+    print(serialize.statement(serialize.query(answer.sql, answer.dialect)))
+    terminal.say_escapes(answer.sql, answer.dialect)
 
 
-def _csv(found: Answer, defuse: bool) -> None:
+def _csv(answer: Answer, defuse: bool) -> None:
     """Print header and rows; cells are cut and cleaned on a terminal only."""
-    for row in (found.columns, *found.rows):
+    for row in (answer.columns, *answer.rows):
         shown = [text(cell) if isinstance(cell, str | bytes) else cell for cell in row]
         cells = shown if terminal.at_terminal() else row
         print(csv_line(cells, defuse=defuse))
 
 
-def _table(found: Answer, limit: int) -> None:
+def _table(answer: Answer, limit: int) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    shown = found.rows[:limit]
+    shown = answer.rows[:limit]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(found.columns):
+    for index, name in enumerate(answer.columns):
         numeric = all(row[index] is None or isinstance(row[index], (int, float)) for row in shown)
         table.add_column(Text(text(name)), justify="right" if numeric and shown else "left", overflow="fold")
     for row in shown:
         table.add_row(*[Text(text(cell)) for cell in row])
-    terminal.show_query(found.sql, found.dialect)
+    terminal.show_query(answer.sql, answer.dialect)
     terminal.show(table)
-    total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
-    cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
-    terminal.show(f"{total}{cut}.{_confidence(found)}")
-    if found.remarks:
-        opening = "Note: " if found.rows else "Nothing found; "
-        terminal.show(terminal.clean(f"{opening}{'; '.join(found.remarks)}."))
+    total = f"{len(answer.rows):,}{'+' if answer.truncated else ''} row{'' if len(answer.rows) == 1 else 's'}"
+    cut = f", the first {len(shown)} shown" if len(shown) < len(answer.rows) else ""
+    terminal.show(f"{total}{cut}.{_confidence(answer)}")
+    if answer.remarks:
+        opening = "Note: " if answer.rows else "Nothing found; "
+        terminal.show(terminal.clean(f"{opening}{'; '.join(answer.remarks)}."))
 
 
-def _confidence(found: Answer) -> str:
+def _confidence(answer: Answer) -> str:
     """How likely the answer is to be right, as a number and in words, and how many candidates agree."""
     confidence = (
-        "" if found.confidence is None else f" {in_words(found.confidence).capitalize()} ({found.confidence:.0%})."
+        "" if answer.confidence is None else f" {in_words(answer.confidence).capitalize()} ({answer.confidence:.0%})."
     )
-    if found.agreement is None:
+    if answer.agreement is None:
         return confidence
-    count = len(found.candidates)
-    votes = round(found.agreement * count)
+    count = len(answer.candidates)
+    votes = round(answer.agreement * count)
     return f"{confidence} {votes} of {count} candidates agree{'s' if votes == 1 else ''}."

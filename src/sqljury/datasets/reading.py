@@ -59,37 +59,37 @@ class Document:
         return lines if lines[-1] else lines[:-1]
 
 
-def json_of(text: str, place: str) -> Any:
+def json_of(text: str, location: str) -> Any:
     """The JSON value of a text; raises ``DatasetError``, also for a repeated key, of which JSON would keep one."""
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, place))
+        return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, location))
     except (ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) and "\n" in text else ""
-        raise DatasetError(f"{place}{line}: is not JSON ({error}); write the file again") from None
+        raise DatasetError(f"{location}{line}: is not JSON ({error}); write the file again") from None
 
 
 def json_lines(document: Document) -> Iterator[tuple[dict[str, Any], str]]:
-    """The JSON object on each line that is not blank, with its place; raises ``DatasetError`` for other lines."""
+    """The JSON object on each line that is not blank, with its location; raises ``DatasetError`` for other lines."""
     for line, location in filled_lines(document):
         yield json_object(line, location), location
 
 
 def filled_lines(document: Document) -> Iterator[tuple[str, str]]:
-    """The lines that are not blank, with their places."""
+    """The lines that are not blank, with their locations."""
     for number, line in enumerate(document.lines, 1):
         if line.strip():
             yield line, f"{document}, line {number}"
 
 
-def json_object(line: str, place: str) -> dict[str, Any]:
+def json_object(line: str, location: str) -> dict[str, Any]:
     """The JSON object that the text is; raises ``DatasetError`` for another value."""
-    entry = json_of(line, place)
+    entry = json_of(line, location)
     if not isinstance(entry, dict):
-        raise DatasetError(f"{place}: is not a JSON object; write the line again")
+        raise DatasetError(f"{location}: is not a JSON object; write the line again")
     return entry
 
 
-def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_empty: bool = False) -> str:
+def field(entry: Mapping[str, Any], names: Iterable[str], location: str, *, may_be_empty: bool = False) -> str:
     """The text under the first of these names that the entry has; null counts as empty.
 
     Raises ``DatasetError`` if there is none, for another type, and for an empty text unless it ``may_be_empty``.
@@ -100,10 +100,10 @@ def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_
             if may_be_empty and value is None:
                 return ""
             if not isinstance(value, str) or not (may_be_empty or value.strip()):
-                raise DatasetError(f"{place}: {name!r} is not a text or is empty; write one")
+                raise DatasetError(f"{location}: {name!r} is not a text or is empty; write one")
             return value
     wanted = " or ".join(repr(name) for name in names)
-    raise DatasetError(f"{place}: has no {wanted}; add it")
+    raise DatasetError(f"{location}: has no {wanted}; add it")
 
 
 def entry_id(entry: Mapping[str, Any], number: int) -> str:
@@ -116,13 +116,13 @@ def some_text(entries: Iterable[Mapping[str, Any]], names: Sequence[str]) -> boo
     return any(isinstance(entry.get(name), str) and entry[name].strip() for entry in entries for name in names)
 
 
-def entries_of(items: Any, place: str) -> list[dict[str, Any]]:
+def entries_of(items: Any, location: str) -> list[dict[str, Any]]:
     """``items`` as a list of objects; raises ``DatasetError``, which names the entry, counted from 0."""
     if not isinstance(items, list):
-        raise DatasetError(f"{place}: is not a list of objects; give another format or file")
+        raise DatasetError(f"{location}: is not a list of objects; give another format or file")
     for number, item in enumerate(items):
         if not isinstance(item, dict):
-            raise DatasetError(f"{place}, entry {number}: is not an object; write the file again")
+            raise DatasetError(f"{location}, entry {number}: is not an object; write the file again")
     return items
 
 

@@ -42,8 +42,8 @@ class Checked:
 
     ``candidates`` are what the recipe wrote for the question, grouped by result; ``agreeing`` of them have the result
     of the query. The first query of each of ``tests`` is the one that was checked; then come candidates with other
-    results, one of each group, and what was written where it failed. ``passed`` of the ``said`` tests that say anything
-    are passed. ``correction`` is a query that does better, run on the database; none but a wrong query has one.
+    results, one of each group, and what was written where it failed. ``counted`` tests say anything, and ``passed``
+    of them are passed. ``correction`` is a query that does better, run on the database; none but a wrong query has one.
     """
 
     question: Question
@@ -55,7 +55,7 @@ class Checked:
     candidates: tuple[Candidate, ...]
     tests: tuple[Tried, ...] = ()
     passed: int = 0
-    said: int = 0
+    counted: int = 0
     correction: Candidate | None = None
     cost: Cost = field(default_factory=Cost)
     steps: tuple[tuple[str, Cost], ...] = ()
@@ -74,7 +74,7 @@ class Checked:
             "agreeing": self.agreeing,
             "candidates": [candidate.sql for candidate in self.candidates],
             "passed": self.passed,
-            "said": self.said,
+            "counted": self.counted,
             "tests": [test.to_dict() for test in self.tests],
             "correction": None if correction is None else {"sql": correction.sql, **result_dict(correction.result)},
             "cost": cost_dict(self.cost),
@@ -119,7 +119,7 @@ def check_query(sql: str, context: Context, candidates: Callable[[], State]) -> 
         candidates=state.candidates,
         tests=finding.tests,
         passed=passed,
-        said=counted,
+        counted=counted,
         correction=finding.correction,
         cost=context.budget.total(),
         steps=context.budget.steps,

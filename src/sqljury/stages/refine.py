@@ -135,7 +135,7 @@ def by_errors(candidate: Candidate, task: Task, context: Context, rounds: int) -
 
 def counts(tried: Tried, sure: float) -> bool:
     """Whether a test says anything: what is expected is known, by that share of the opinions or more."""
-    return tried.case.expected is not None and tried.case.sureness >= sure
+    return tried.case.expected is not None and tried.case.confidence >= sure
 
 
 def passes(sql: str, tests: Sequence[Tried], sure: float) -> tuple[int, int]:

@@ -48,7 +48,7 @@ def with_expected(
 ) -> TestCase:
     """The case with the result that the model expects there.
 
-    Of ``part.samples`` replies the most frequent result is taken, its ``sureness`` the share of all replies that give
+    Of ``part.samples`` replies the most frequent result is taken, its ``confidence`` the share of all replies that give
     it; at temperature 0 one reply is asked for. Replies are compared without the order of rows; the most frequent order
     of the most frequent rows is taken. ``expected`` is None where no reply could be read, and where there is none (see
     ``Context.ask``). ``examples`` is the seed by which those shown are chosen: the same for all questions, so that a
@@ -60,7 +60,7 @@ def with_expected(
     if not results:
         return replace(case, expected=None)
     expected, votes = _most_frequent(results)
-    return replace(case, expected=expected, sureness=votes / len(replies))
+    return replace(case, expected=expected, confidence=votes / len(replies))
 
 
 def _replies(messages: Sequence[Message], part: TestsPart, context: Context) -> list[str]:

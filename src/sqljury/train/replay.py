@@ -280,7 +280,7 @@ def _test_outcomes(record: Record) -> Iterator[tuple[list[str], list[bool | None
     choice = record.get("choice")
     for test in choice.get("tests") or () if isinstance(choice, dict) else ():
         if misshapen(test, {"queries": list, "passed": list}) is None:
-            confidence = test.get("sureness", 1.0)
+            confidence = test.get("confidence", 1.0)
             outcomes = [outcome if isinstance(outcome, bool) else None for outcome in test["passed"]]
             yield [str(sql) for sql in test["queries"]], outcomes, confidence if is_figure(confidence) else 1.0
 

@@ -213,7 +213,7 @@ def tried_dict(tried: Tried) -> dict[str, Any]:
         "passed": list(tried.passed),
         "classes": list(tried.classes),
         "expected": None if tried.case.expected is None else result_dict(tried.case.expected),
-        "sureness": round(tried.case.sureness, 4),
+        "confidence": round(tried.case.confidence, 4),
         "how": tried.how,
         "by": tried.by,
         "code": tried.code,

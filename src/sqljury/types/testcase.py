@@ -15,7 +15,7 @@ class TestCase:
     """A small database on which queries are tested, and the result expected of the right query.
 
     ``rows`` has one item for each table of ``schema``, in its order, with cells in the order of the columns.
-    ``expected`` is None while unknown. ``sureness`` is the confidence in it, in (0, 1]: the share of the predictions
+    ``expected`` is None while unknown. ``confidence`` is the confidence in it, in (0, 1]: the share of the predictions
     that agree, or the probability given by a model that chose among them. Li & Xie 2024, section 2.
     """
 
@@ -24,7 +24,7 @@ class TestCase:
     schema: Schema
     rows: tuple[tuple[Row, ...], ...]
     expected: Result | None = None
-    sureness: float = 1.0
+    confidence: float = 1.0
 
     @property
     def tables(self) -> dict[str, tuple[Row, ...]]:

@@ -478,7 +478,7 @@ def test_every_cue_has_a_feature() -> None:
 
 def test_tests_count_where_the_weights_know_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
-    case = TestCase(SCHEMA, ((), ()), sureness=0.5)
+    case = TestCase(SCHEMA, ((), ()), confidence=0.5)
 
     def tests(queries: Sequence[str], _: Task, __: TestsPart, context: Context) -> tuple[Tried, ...]:
         asked.append(list(queries))
@@ -576,7 +576,7 @@ def test_the_scores_of_a_tournament_that_ended_early_are_left_out(tmp_path: Path
     assert choice.note.endswith("only the 2 largest results were compared, and scores of the tournament are missing")
 
 
-def test_opinions_are_weighted_by_sureness() -> None:
+def test_opinions_are_weighted_by_confidence() -> None:
     told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
     assert passed(told) == {"a": pytest.approx(1 / 3)}
     assert features((candidate("b", 0),), task(""), Opinions(passed(told)))[0]["tests_passed"] == 0.5

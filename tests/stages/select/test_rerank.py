@@ -163,11 +163,11 @@ def choose(db: Database, monkeypatch: pytest.MonkeyPatch) -> Choose:
     def choose(
         selector: str, candidates: Sequence[tuple[int, float | None]], tests: Sequence[tuple[float, int]]
     ) -> Choice:
-        """Candidates are results with log-probabilities, tests the sureness that one of the results is right."""
+        """Candidates are results with log-probabilities, tests the confidence that one of the results is right."""
         made = group([Candidate(f"SELECT {one}", "direct", p, Result(("a",), ((one,),))) for one, p in candidates])
 
         def run(queries: Sequence[str], *_: object) -> tuple[Tried, ...]:
-            cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
+            cases = [replace(CASE, confidence=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
             return tuple(run_case(case, queries) for case in cases)
 
         monkeypatch.setattr(import_module("sqljury.stages.select.rerank"), "run_tests", run)
@@ -185,7 +185,7 @@ def test_the_number_of_passed_tests_comes_first_then_probability(choose: Choose)
     assert choose("rerank", [(1, None), (2, None)], [(1.0, 7)]).index == 0
 
 
-def test_sureness_weighs_where_votes_break_ties(choose: Choose) -> None:
+def test_confidence_weighs_where_votes_break_ties(choose: Choose) -> None:
     candidates = [(1, -9.0), (1, -9.0), (2, -1.0)]
     found = choose("rerank-votes", candidates, [(0.4, 1), (0.4, 1), (1.0, 2)])
     assert (found.index, found.scores) == (2, (0.8, 1.0))

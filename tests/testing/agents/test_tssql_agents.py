@@ -29,7 +29,7 @@ def test_the_query_that_does_what_the_programs_do_passes(task: Task, context: Ma
     assert tried.passed == (True, False)
     assert (tried.how, tried.by) == ("fuzzed", "code")
     assert tried.code in school.RIGHT
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
     assert tried.case.expected is not None
     assert tried.case.expected.rows == tried.results[0].rows
     assert together([tried], 2) == ()
@@ -214,7 +214,7 @@ def test_programs_that_were_not_written_count_as_doubt(task: Task, context: Make
     asked = replace(context([school.RIGHT]), budget=school.CallBudget(1))
     (tried,) = run_agents(school.QUERIES, task, PROGRAM, asked)
     assert school.cost(asked).calls == 1
-    assert tried.case.sureness == pytest.approx(1 / 3)
+    assert tried.case.confidence == pytest.approx(1 / 3)
 
 
 def test_where_nothing_is_in_play_nobody_is_asked(task: Task, context: MakeContext) -> None:

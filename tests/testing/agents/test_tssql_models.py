@@ -51,7 +51,7 @@ def test_most_of_the_models_outvote_the_first(task: Task, context: MakeContext) 
     asking = with_models(context([]), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
     (tried,) = run_agents(school.QUERIES, task, ONE_EACH, asking)
     assert tried.passed == (True, False)
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
     assert asked(asking) == {"own": 0, "one": 1, "two": 1, "three": 1}
     assert school.cost(asking).calls == 3
 
@@ -61,7 +61,7 @@ def test_each_model_writes_as_many_programs_as_one_alone_would(task: Task, conte
     part = replace(ONE_EACH, codes=3, models=("one", "two"))
     (tried,) = run_agents(school.QUERIES, task, part, asking)
     assert [(call.n, call.sampling.temperature > 0) for call in asking.named["two"].calls] == [(1, False), (2, True)]  # type: ignore[attr-defined]
-    assert (tried.case.sureness, tried.passed, school.cost(asking).calls) == (
+    assert (tried.case.confidence, tried.passed, school.cost(asking).calls) == (
         0.5,
         (True, False),
         4,
@@ -83,21 +83,21 @@ def test_a_program_is_inspected_by_the_model_that_wrote_it(task: Task, context: 
     assert asked(asking) == {"own": 0, "one": 1, "two": 2, "three": 1}
     assert "KeyError" in asking.named["two"].calls[1].messages[-1].content  # type: ignore[attr-defined]
     assert (tried.passed, school.cost(asking).calls) == ((True, False), 4)
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
 
 
 def test_an_empty_name_is_the_model_that_judges(task: Task, context: MakeContext) -> None:
     asking = with_models(context(school.RIGHT), one=school.RIGHT)
     (tried,) = run_agents(school.QUERIES, task, replace(ONE_EACH, models=("", "one")), asking)
     assert asked(asking) == {"own": 1, "one": 1}
-    assert tried.case.sureness == 1
+    assert tried.case.confidence == 1
 
 
 def test_a_model_whose_context_is_too_small_leaves_the_others(task: Task, context: MakeContext) -> None:
     asking = with_models(context([]), one=lambda _: ContextLengthError("long"), two=school.RIGHT, three=school.RIGHT)
     (tried,) = run_agents(school.QUERIES, task, ONE_EACH, asking)
     assert tried.passed == (True, False)
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
 
 
 def test_the_allowance_holds_for_all_of_them(task: Task, context: MakeContext) -> None:
@@ -105,7 +105,7 @@ def test_the_allowance_holds_for_all_of_them(task: Task, context: MakeContext) -
     asking = replace(asking, budget=school.CallBudget(1))
     (tried,) = run_agents(school.QUERIES, task, ONE_EACH, asking)
     assert (asked(asking)["two"], school.cost(asking).calls) == (0, 1)
-    assert tried.case.sureness == pytest.approx(1 / 3)
+    assert tried.case.confidence == pytest.approx(1 / 3)
 
 
 def test_a_model_may_choose_what_few_programs_say(task: Task, context: MakeContext) -> None:
@@ -113,7 +113,7 @@ def test_a_model_may_choose_what_few_programs_say(task: Task, context: MakeConte
     (tried,) = run_agents(school.QUERIES, task, CHOSEN, asking)
     assert tried.passed == (False, True)
     assert ">= 11" in tried.code
-    assert (tried.case.sureness, school.cost(asking).calls) == (1.0, 5)
+    assert (tried.case.confidence, school.cost(asking).calls) == (1.0, 5)
     first, second = (call.messages for call in asking.model.calls)  # type: ignore[attr-defined]
     assert "programs, A to B" in first[0].content
     assert first[1].content.index("> 11") < first[1].content.index(">= 11")  # most programs come first
@@ -125,7 +125,7 @@ def test_a_model_may_choose_what_few_programs_say(task: Task, context: MakeConte
 def test_a_chooser_led_by_places_alone_leaves_it_to_votes(task: Task, context: MakeContext) -> None:
     asking = with_models(context("B"), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
     (tried,) = run_agents(school.QUERIES, task, CHOSEN, asking)
-    assert (tried.passed, tried.case.sureness) == ((True, False), 0.5)
+    assert (tried.passed, tried.case.confidence) == ((True, False), 0.5)
 
 
 def test_results_stand_beside_the_programs_but_where_rows_are_the_users(task: Task, context: MakeContext) -> None:
@@ -153,7 +153,7 @@ def test_one_result_needs_no_chooser(task: Task, context: MakeContext) -> None:
     asking = with_models(context([]), one=school.RIGHT, two=school.RIGHT, three=school.BROKEN)
     (tried,) = run_agents(school.QUERIES, task, CHOSEN, asking)
     assert asked(asking)["own"] == 0
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("script", [[], lambda _: ContextLengthError("long")], ids=["spent", "long"])
@@ -163,7 +163,7 @@ def test_votes_choose_where_the_chooser_cannot_be_asked(task: Task, context: Mak
         asking = replace(asking, budget=school.CallBudget(3))
     (tried,) = run_agents(school.QUERIES, task, CHOSEN, asking)
     assert tried.passed == (True, False)
-    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.confidence == pytest.approx(2 / 3)
 
 
 def test_all_programs_are_inspected_before_a_model_chooses(task: Task, context: MakeContext) -> None:

@@ -46,7 +46,7 @@ def rows(**changes: list[tuple[object, ...]]) -> dict[str, list[tuple[object, ..
 
 def test_what_queries_use_and_the_question_means_is_in_play(linked: Linked) -> None:
     assert [table.name for table in linked.schema.tables] == ["club", "pupil"]
-    assert linked.found == {("club", "name"): ("Chess",)}
+    assert linked.named_values == {("club", "name"): ("Chess",)}
     assert "Chess" in linked.values["club", "name"]
     assert [key.ref_table for key in linked.schema.tables[1].foreign_keys] == ["club"]
 

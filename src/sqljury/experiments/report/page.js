@@ -239,7 +239,7 @@ function choice(made) {
 }
 
 function test(one, at) {
-  const parts = [make("p", {}, `Test ${at + 1}` + (one.how ? ` (${one.how})` : "") + (one.sureness === undefined ? "" : `, sureness ${one.sureness}`))];
+  const parts = [make("p", {}, `Test ${at + 1}` + (one.how ? ` (${one.how})` : "") + (one.confidence === undefined ? "" : `, confidence ${one.confidence}`))];
   for (const [name, table] of Object.entries(one.tables || {})) parts.push(make("p", { class: "dim" }, name), grid(table.columns, table.rows));
   (one.results || []).forEach((result, number) => {
     const passed = one.passed && one.passed[number] !== undefined && one.passed[number] !== null ? (one.passed[number] ? "✓ passed" : "✗ failed") : "";

@@ -189,7 +189,7 @@ def light(most: int = 0, file: str = "", schema: Judged = "used") -> Selector:
         queries = [candidates[index].sql for index in best.values()]
         tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
         judged, missing = weights.asked.scores(candidates, task, context) if weights.asked else ({}, "")
-        outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
+        outcomes = ((test.queries, test.passed, test.case.confidence) for test in tests)
         opinions = Opinions(passed(outcomes), judged)
         figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
         fitted = weights.fitted(logprobs=all(candidate.logprob is not None for candidate in candidates))

@@ -27,7 +27,7 @@ def rerank(most: int = 0) -> Selector:
 
 def rerank_votes(most: int = 0) -> Selector:
     """The same with the confidence of the passed tests as score; ties go to the larger group, then to the likelier."""
-    return _selector("rerank-votes", most, lambda test: test.case.sureness, by_votes=True)
+    return _selector("rerank-votes", most, lambda test: test.case.confidence, by_votes=True)
 
 
 def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_votes: bool) -> Selector:

@@ -140,7 +140,7 @@ def _expected(test: Tried, programs: Programs, part: TestsPart, context: Context
         return test
     index, confidence = choice
     believed = programs.ran[index]
-    case = replace(test.case, expected=believed.result, sureness=confidence)
+    case = replace(test.case, expected=believed.result, confidence=confidence)
     return replace(test, case=case, by="code", code=believed.code)
 
 

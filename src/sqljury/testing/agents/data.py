@@ -173,7 +173,7 @@ def _asked(linked: Linked, question: Question) -> str:
     lines = [
         f"- {names[table]}[{frames.quoted(column)}]: "
         f"{', '.join(frames.quoted(value, frames.SHOWN_CELL) for value in values)}"
-        for (table, column), values in linked.found.items()
+        for (table, column), values in linked.named_values.items()
         if table in names
     ]
     return prompts.render(

@@ -45,14 +45,14 @@ NARROW: Final = 6
 class Linked:
     """What is in play: tables with columns and keys, queries in SQLite's dialect, values that test data must have.
 
-    ``queries`` has None for one that cannot be translated to SQLite. ``found`` are the values of the database that the
-    question seems to mean; ``values`` has these and what the queries compare columns with. ``notes`` are those of the
-    task on what is in play.
+    ``queries`` has None for one that cannot be translated to SQLite. ``named_values`` are the values of the database
+    that the question seems to mean; ``values`` has these and what the queries compare columns with. ``notes`` are those
+    of the task on what is in play.
     """
 
     schema: Schema
     queries: tuple[str | None, ...]
-    found: Mapping[ColumnKey, tuple[str, ...]]
+    named_values: Mapping[ColumnKey, tuple[str, ...]]
     values: Mapping[ColumnKey, tuple[Cell, ...]]
     notes: tuple[str, ...] = ()
 
