@@ -101,7 +101,7 @@ def test_bytes_are_counted(db: SQLiteDatabase) -> None:
 def test_time_limit(db: SQLiteDatabase, seconds: float) -> None:
     result = db.execute(FOREVER, Limits(seconds=seconds))
     assert str(result.error) == f"limit: stopped after {seconds:g} s; ask for less"
-    assert seconds <= result.seconds < seconds + 5
+    assert seconds <= result.seconds < seconds + 0.5
     assert db.execute("SELECT 1").rows == ((1,),)  # the connection is as good as before
 
 
