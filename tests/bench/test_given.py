@@ -86,9 +86,24 @@ def test_the_first_system_breaks_ties_and_what_fails_is_dropped(files: list[Path
     assert pair.unanswered[0].startswith(
         f"question {pair.records[3]['id']!r}: none of 2 candidate queries could be run"
     )
-    assert pair.lines().splitlines()[3] == "DROP TABLE dog"  # nothing better is there; the file stays aligned
+    assert pair.lines().splitlines()[3] == "SELECT nothing FROM nowhere"  # never DROP TABLE: others may run the file
+    alone = chosen(read(files[:1], data))
+    assert alone.lines().splitlines()[3] == export.NOTHING
+    assert json.loads(alone.bird())["3"].startswith(f"{export.NOTHING}\t")
     reverse = chosen(read([files[1], files[0]], data))
     assert [record["sql"] for record in reverse.records[:2]] == ["SELECT 7", OLD]
+
+
+@pytest.mark.parametrize(("margin", "kept"), [(0.0, 0), (9.0, 1)])
+def test_questions_that_votes_decide_within_the_margin_are_counted(
+    files: list[Path], data: Path, tmp_path: Path, margin: float, kept: int
+) -> None:
+    """With a weight on rows alone, the judge prefers the second system's result on one question."""
+    save(Weights({"rows_log": 1.0}, {}, margin), tmp_path / "own.json")
+    sources = read([files[1], files[0]], data)  # some cats against all; elsewhere as many rows, or one that runs
+    pipeline = given.pipeline_for(sources.pool, NoModel(), selector="light", weights=str(tmp_path / "own.json"))
+    found = given.choose(sources, pipeline)
+    assert found.within_margin == kept
 
 
 def test_a_run_goes_on_where_it_was_stopped_and_keeps_to_its_files(

@@ -173,6 +173,11 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
         (Choice(0, "critic", (0.62, 0.3), (Comparison(0, 1, 0.7, 0.64),)), "    2   0.30   36%, 30%"),
         (Choice(0, "consistency", (3.0, 1.0)), "* chosen by consistency\n"),
         (
+            Choice(0, "light", (0.4, 0.6), (Comparison(0, 1, 0.4, 0.4),)),
+            "* chosen by light; it prefers another result by less than its margin, so votes decided\n",
+        ),
+        (Choice(0, "light", (0.6, 0.4), (Comparison(0, 1, 0.6, 0.6),)), "* chosen by light\n"),
+        (
             Choice(0, "consistency", (3.0, 1.0), note="the budget is spent, so votes decided"),
             "* chosen by consistency; the budget is spent, so votes decided\n",
         ),

@@ -73,6 +73,16 @@ def test_what_is_not_a_log_probability(tmp_path: Path, value: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "true", '"0.5"', "[1]", "0", "-1", "1.5", "1e999", "9" * 400]
+)
+def test_what_is_not_a_probability(tmp_path: Path, value: str) -> None:
+    [file] = written(tmp_path, A_jsonl='{"id": 0, "sql": "A", "probability": ' + value + "}\n")
+    [prediction] = read_predictions(file)
+    assert prediction.logprob is None
+    assert "not a number above 0" in prediction.fault
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("SELECT 1\n", "1 predictions for 2 questions: none is left for question '1'"),

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from sqljury.db import readonly
 from sqljury.engines.databases import Engine
-from sqljury.errors import DatasetError, InputError
+from sqljury.errors import DatasetError, InputError, QueryRefusedError
 from sqljury.evaluation.run_folder import Record, described, records
 from sqljury.types import serialize as written
 
 Format = Literal["spider", "bird"]
 
 NOTHING: Final = "SELECT NULL"
-"""Stands in a prediction file for a question without any query: an empty line would end a dialogue there."""
+"""Stands in a prediction file for a question without any query: an empty line would end a dialogue there.
+
+Also for one whose queries all fail and none of which is a read: the program that evaluates the file may run it with the
+right to write.
+"""
 
 
 def export(folder: Path, format: str) -> str:
@@ -51,7 +56,8 @@ def export(folder: Path, format: str) -> str:
             f"{folder} asks some of its dataset's questions, and BIRD's form names positions in the dataset; give "
             "--format spider, or run all questions"
         )
-    return bird(ordered) if format == "bird" else spider(ordered)
+    dialect = Engine.of(settings["dataset"]).dialect
+    return bird(ordered, dialect) if format == "bird" else spider(ordered, dialect)
 
 
 def _drawn(settings: Record, asked: int) -> bool:
@@ -62,30 +68,41 @@ def _drawn(settings: Record, asked: int) -> bool:
     return chosen or bool(Engine.of(dataset).copies) or any(limit <= asked for limit in limits)
 
 
-def spider(found: Sequence[Record]) -> str:
+def spider(found: Sequence[Record], dialect: str = "sqlite") -> str:
     """Spider's and CoSQL's form: a query on each line, and an empty line between dialogues.
 
-    Where no candidate could be run, the first that was written; see ``NOTHING``. A query of several lines is put on
-    one, with the same result.
+    Where no candidate could be run, the first that was written and is a read in the ``dialect``; see ``NOTHING``. A
+    query of several lines is put on one, with the same result.
     """
     lines, dialogue = [], found[0].get("interaction") if found else None
     for record in found:
         if record.get("interaction") != dialogue:
             dialogue = record.get("interaction")
             lines.append("\n")
-        lines.append(f"{written.same_line(_query(record)) or NOTHING}\n")
+        lines.append(f"{written.same_line(_query(record, dialect)) or NOTHING}\n")
     return "".join(lines)
 
 
-def bird(found: Sequence[Record]) -> str:
-    """BIRD's form: a JSON object from positions to queries with their databases."""
+def bird(found: Sequence[Record], dialect: str = "sqlite") -> str:
+    """BIRD's form: a JSON object from positions to queries with their databases; see ``spider``."""
     entries = {
-        str(number): f"{_query(record)}\t----- bird -----\t{record['db_id']}" for number, record in enumerate(found)
+        str(number): f"{_query(record, dialect)}\t----- bird -----\t{record['db_id']}"
+        for number, record in enumerate(found)
     }
     return json.dumps(entries, indent=4, ensure_ascii=False) + "\n"
 
 
-def _query(record: Record) -> str:
-    """The chosen query; else the first that was written."""
-    texts = (record["sql"], *(candidate["sql"] for candidate in record["candidates"]))
-    return next((sql for text in texts if (sql := text.strip())), NOTHING)
+def _query(record: Record, dialect: str) -> str:
+    """The chosen query; else the first that was written and only reads."""
+    chosen = str(record["sql"]).strip()
+    return chosen or next(
+        (sql for candidate in record["candidates"] if _is_read(sql := candidate["sql"].strip(), dialect)), NOTHING
+    )
+
+
+def _is_read(sql: str, dialect: str) -> bool:
+    try:
+        readonly.check(sql, dialect)
+    except QueryRefusedError:
+        return False
+    return True

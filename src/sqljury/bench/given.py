@@ -39,7 +39,7 @@ from sqljury.resources import must_write, would_change, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Join, Notes
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Limits, Schema
+from sqljury.types import Choice, Limits, Schema
 
 MOST_SYSTEMS: Final = 256
 FAULTS: Final = "faults.txt"
@@ -121,6 +121,11 @@ class Choices:
         return sum(
             any(candidate["part"] >= len(self.systems) for candidate in record["candidates"]) for record in self.records
         )
+
+    @property
+    def within_margin(self) -> int:
+        """On how many questions the light judge preferred another result by less than its margin, so votes decided."""
+        return sum(map(_is_within_margin, self.records))
 
     @property
     def unanswered(self) -> tuple[str, ...]:
@@ -226,6 +231,15 @@ def choose(
         choices = Choices(chosen, sources.pool.systems, faults, sources.unusable, pipeline.model.name)
         write_whole(where / FAULTS, "".join(f"{' '.join(line.split())}\n" for line in (*faults, *choices.unanswered)))
     return choices
+
+
+def _is_within_margin(record: Record) -> bool:
+    choice = record.get("choice")
+    if choice is None or choice["index"] is None:
+        return False
+    group = record["candidates"][choice["index"]]["group"]
+    chosen = Choice(choice["index"], choice["selector"], tuple(choice["scores"]))
+    return group is not None and chosen.within_margin(group)
 
 
 def _stopped(answered: Iterable[Record], pool: Pool) -> Iterator[str]:

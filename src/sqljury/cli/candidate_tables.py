@@ -41,7 +41,7 @@ def evidence(
     if choice is not None and choice.index is not None:
         refined = any(fix.by == "tests" for fix in candidates[choice.index].fixes)
         how = f"{choice.selector}, then refined by tests" if refined else choice.selector
-        terminal.show(f"* chosen by {how}{_scores(choice)}", stderr=stderr)
+        terminal.show(f"* chosen by {how}{_reason(choice, candidates[choice.index].group)}", stderr=stderr)
     if choice is not None and choice.comparisons:
         _comparisons(choice, stderr=stderr)
     if choice is not None and choice.tests:
@@ -52,10 +52,12 @@ def evidence(
         terminal.show("", _cost_line(cost), stderr=stderr)
 
 
-def _scores(choice: Choice) -> str:
+def _reason(choice: Choice, group: int | None) -> str:
     """Why votes decided, or the groups' scores from one prompt; comparisons and tests have their own tables."""
     if choice.note:
         return f"; {choice.note}"
+    if group is not None and choice.within_margin(group):
+        return "; it prefers another result by less than its margin, so votes decided"
     if choice.comparisons or choice.tests or len(choice.scores) < 2 or choice.selector == "consistency":
         return ""
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))

@@ -261,6 +261,8 @@ def _report(choices: Choices, out: Path, run: Path | None) -> None:
     terminal.note(f"{len(choices.records)} queries in {out}: {shares}")
     if choices.asked:
         terminal.note(f"{choices.model} was asked on {choices.asked} questions, where these disagree or do not run")
+    if choices.within_margin:
+        terminal.note(f"votes decided {choices.within_margin} questions on which the light judge is not sure enough")
     if run is not None:
         terminal.note(f"the run is in {run}; with gold queries, now run: sqljury eval {run}")
 

@@ -74,6 +74,10 @@ class Choice:
     tests: tuple[Tried, ...] = ()
     note: str = ""
 
+    def within_margin(self, group: int) -> bool:
+        """Whether votes chose this group although the light judge scores another higher, by no more than its margin."""
+        return self.selector == "light" and group < len(self.scores) and self.scores[group] < max(self.scores)
+
 
 @dataclass(frozen=True, slots=True)
 class Verified:

@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,6 +18,7 @@ from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import choices, refining, run
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
+from sqljury.experiments.papers import refined
 from sqljury.experiments.papers.inputs import Inputs
 from sqljury.experiments.papers.page import comparison
 from sqljury.experiments.papers.registry import Grid, find
@@ -212,6 +214,13 @@ def test_refined_runs(stored_run: Path, spider_folder: Path, tmp_path: Path) -> 
         "anything else, such as groups, order, limit": [0, 1, 0, 0],
     }
     assert len(values(reproduce("tssql/figure6", inputs)[1])) == 8
+
+
+def test_ways_to_refine_have_labels_of_their_own() -> None:
+    assert set(refined.WAYS) == set(get_args(refining.By))
+    tests = {"by": "tests", "without": "data"}
+    assert refined.label_of(tests, "fast+tssql-small") == "fast+tssql-small, by tests, tssql-small, without data"
+    assert refined.label_of(tests | {"share": 0.1}, "fast").endswith("without data, 10% of the rows")
 
 
 def test_expected_results(tmp_path: Path) -> None:

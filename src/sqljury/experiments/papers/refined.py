@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from sqljury.bench import refining, stored
+from sqljury.bench.refining import By
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.experiments.mistakes import corrections
@@ -14,7 +15,12 @@ from sqljury.experiments.papers.inputs import Inputs, share
 from sqljury.experiments.papers.registry import Figure, Grid, Row
 from sqljury.experiments.report import labels
 
-WAYS: Final = {"tests": "by tests", "prompt": "by a prompt alone", "errors": "by errors"}
+WAYS: Final[Mapping[By, str]] = {
+    "tests": "by tests",
+    "prompt": "by a prompt alone",
+    "errors": "by errors",
+    "result": "by its result",
+}
 """How answers are refined, in words."""
 
 
@@ -84,18 +90,19 @@ def _refined(inputs: Inputs) -> Iterator[tuple[str, Path, Path]]:
         if not isinstance(way, dict):
             raise InputError(f"{folder}: is not a refined run; make one with `sqljury bench refine {folder} --out DIR`")
         data = inputs.data or run_folder.data_of(folder)
-        label = _way(way, described["recipe"]["name"])
+        label = label_of(way, described["recipe"]["name"])
         label = f"{label}, {name}" if label in known else label
         known.add(label)
         yield label, folder, data
         inputs.stop_if_cancelled()
 
 
-def _way(way: dict[str, Any], recipe: str) -> str:
-    """A run by what it refined and how."""
-    parts = [str(way.get("recipe", recipe)), WAYS.get(str(way.get("by")), "")]
+def label_of(way: dict[str, Any], recipe: str) -> str:
+    """A run by what it refined and how: ``way`` is that of its settings, ``recipe`` the name of the whole recipe."""
+    parts = [str(way.get("recipe", recipe)), WAYS.get(way.get("by", "tests"), "")]
     parts += [recipe.partition("+")[2]] if way.get("by") == "tests" else []
     parts += [f"without {way['without']}"] if way.get("without") else []
+    parts += [f"{way['share']:.0%} of the rows"] if way.get("share") else []
     parts += [f"voting {way['voting']}"] if way.get("voting") else []
     parts += [f"from the query as {way['start']}"] if way.get("start") not in (None, "", "answer") else []
     return ", ".join(part for part in parts if part)
