@@ -172,8 +172,8 @@ class Session(Closing):
 
         The question may point back to ``earlier`` ones: that of the answer is as ``standalone`` writes it.
         ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
-        on which its query and the best other one differ. The allowance holds for all of it. Raises what
-        ``Pipeline.answer`` raises.
+        on which its query and the best other one differ, looked for without the model, for some seconds more. The
+        allowance holds for the rest. Raises what ``Pipeline.answer`` raises.
         """
         text, budget = self._understood(question, earlier) if earlier else (question, None)
         asked = Question(text, evidence)
