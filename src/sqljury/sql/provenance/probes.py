@@ -67,7 +67,7 @@ def unprobed(tree: exp.Query, schema: Schema) -> str:
     selects = [query for query in result_queries(tree) if isinstance(query, exp.Select)]
     names = dict.fromkeys(name for select in selects for name in keyless(select, schema))
     shown = listed([text.printable(name) for name in names])
-    return f"values of {shown} that a join repeats cannot be told apart without a key" if names else ""
+    return f"rows of {shown} that a join repeats cannot be told apart without a key" if names else ""
 
 
 def _of(select: exp.Select, schema: Schema, wanted: Wants) -> Iterator[Probe]:

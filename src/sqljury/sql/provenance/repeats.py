@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from sqljury.sql import text
 from sqljury.sql.parse import exp
@@ -55,9 +55,18 @@ def _added_up(select: exp.Select, schema: Schema) -> dict[str, tuple[Table, exp.
 
 
 def _sums(select: exp.Select) -> list[exp.Expr]:
-    order, having = select.args.get("order"), select.args.get("having")
-    parts = [*select.selects, *([having.this] if having is not None else [])]
-    parts += [] if order is None else [meant(key.this, select) for key in order.expressions]
+    return _sums_of([*select.selects, *_parts(select, "having"), *_parts(select, "order")])
+
+
+def _parts(select: exp.Select, clause: Literal["having", "order"]) -> list[exp.Expr]:
+    """The condition of HAVING, or the keys of ORDER BY."""
+    node = select.args.get(clause)
+    if node is None:
+        return []
+    return [node.this] if clause == "having" else [meant(key.this, select) for key in node.expressions]
+
+
+def _sums_of(parts: Iterable[exp.Expr]) -> list[exp.Expr]:
     return [
         node
         for part in parts
@@ -72,13 +81,20 @@ def _is_cut(select: exp.Select) -> bool:
     return any(select.args.get(clause) for clause in _CUTS)
 
 
+def _is_cut_by_sums(select: exp.Select) -> bool:
+    """Whether a sum decides which groups are shown, so that one which a join repeats may hide another group."""
+    by_rank = bool(select.args.get("limit") or select.args.get("offset"))
+    having = [resolved(part, select, ()) for part in _parts(select, "having")]
+    return bool(_sums_of([*having, *(_parts(select, "order") if by_rank else [])]))
+
+
 def _several(select: exp.Select, columns: list[exp.Column], schema: Schema) -> exp.Select:
-    """The count of rows, by their key, that a group which is shown has more than once."""
+    """The count of rows, by their key, that a group has more than once: one that is shown, if no sum decides which."""
     query = select.copy()
     for clause in _CLAUSES:
         query.set(clause, None)
     keys = [meant(key, select).copy() for key in group_keys(select)[0]]
-    if keys and _is_cut(select):
+    if keys and _is_cut(select) and not _is_cut_by_sums(select):
         query = query.join(_shown(select, keys, schema).subquery("groups_shown"), join_type="CROSS", copy=False)
         for number, key in enumerate(keys, 1):
             same = exp.EQ(this=key.copy(), expression=exp.column(f"group_key_{number}", table="groups_shown"))
