@@ -5,7 +5,6 @@ A probe reads what its query reads, and nothing else: access rules that allow th
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 
@@ -103,13 +102,15 @@ def _count(sql: str, kind: str, describe: Callable[[int], str], warns: bool) -> 
 def _within(query: Q, select: exp.Query) -> Q:
     """The query with the WITH queries that ``select`` may read: its own ones, and those before it or around it."""
     ctes: dict[str, exp.Expr] = {}
-    recursive, inside, node = False, None, select
+    recursive = False
+    inside: exp.Expr | None = None
+    node: exp.Expr | None = select
     while node is not None:
         inside = node if isinstance(node, exp.CTE) else inside
         if (clause := node.args.get("with_")) is not None:
             known, of_itself = clause.expressions, bool(clause.args.get("recursive"))
-            if not of_itself:  # a WITH query may have the name of a table that it reads
-                known = itertools.takewhile(lambda cte, last=inside: cte is not last, known)
+            if inside in known and not of_itself:  # a WITH query may have the name of a table that it reads
+                known = known[: known.index(inside)]
             ctes = {**{cte.alias.lower(): cte.copy() for cte in known}, **ctes}
             recursive = recursive or of_itself
         node = node.parent
@@ -211,8 +212,9 @@ def _not_in(term: exp.Expr) -> exp.Query | None:
     """The query of NOT IN; of a single NULL in it no row passes."""
     node = term.this if isinstance(term, exp.Not) else None
     node = node.unnest() if isinstance(node, exp.Paren) else node
-    single = isinstance(node, exp.In) and not isinstance(node.this, exp.Tuple)
-    query = node.args.get("query") if single else None  # a row value of which one part is NULL may differ in another
+    if not isinstance(node, exp.In) or isinstance(node.this, exp.Tuple):  # a row value may differ in another part
+        return None
+    query = node.args.get("query")
     query = query.unnest() if isinstance(query, exp.Subquery) else query
     return query if isinstance(query, exp.Query) else None
 
@@ -233,7 +235,7 @@ def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, schema: 
     return _count(_within(counting, select).sql(dialect=schema.dialect), "null", sentence, True)
 
 
-def _stands_alone(query: exp.Query, schema: Schema) -> bool:
+def _stands_alone(query: exp.Expr, schema: Schema) -> bool:
     """Whether it is certain that a query in a condition or an output names no column of a query around it."""
     if isinstance(query, exp.SetOperation):
         return all(_stands_alone(side.unnest(), schema) for side in (query.left, query.right))
@@ -356,8 +358,8 @@ def _unordered(
     select: exp.Query, schema: Schema, limit: int, clause: str, *, inner: bool, warns: bool
 ) -> Iterator[Probe]:
     """Whether LIMIT cuts off rows of a query without an order; in a query inside another only if rows differ."""
-    single = not group_keys(select)[0] and any(item.find(exp.AggFunc) is not None for item in select.selects)
-    if isinstance(select, exp.Select) and single:
+    grouped = not isinstance(select, exp.Select) or group_keys(select)[0]
+    if not grouped and any(item.find(exp.AggFunc) is not None for item in select.selects):  # it has one row
         return
     query = _within(select.copy(), select)
     _keep(query, "limit", limit + (TIED if inner else 1))

@@ -45,7 +45,9 @@ def keyless(select: exp.Select, schema: Schema) -> list[str]:
 def _added_up(select: exp.Select, schema: Schema) -> dict[str, tuple[Table, exp.Expr]]:
     """By alias, the tables of a join whose values are added up, each with the first sum or average of them."""
     added: dict[str, tuple[Table, exp.Expr]] = {}
-    for node in _sums(select) if len(from_items(select)) > 1 and not group_keys(select)[1] else ():
+    keys, kinds = group_keys(select)
+    subtotals = bool(kinds) or any(isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets) for key in keys)
+    for node in _sums(select) if len(from_items(select)) > 1 and not subtotals else ():
         named = aliases(node, select, schema)
         alias = next(iter(named)) if named is not None and len(named) == 1 else ""
         table = tables_of(select, schema).get(alias)

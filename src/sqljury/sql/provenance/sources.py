@@ -81,7 +81,7 @@ def _tied(edges: Iterable[frozenset[str]]) -> list[frozenset[str]]:
 def spell_out_groups(tree: exp.Query) -> None:
     """Replace GROUP BY ALL, in place, by the outputs that it stands for: those without an aggregate."""
     for group in [node for node in tree.find_all(exp.Group) if node.args.get("all")]:
-        outputs = [item.unalias() for item in group.parent_select.selects]
+        outputs = [item.unalias() for item in group.parent_select.selects]  # type: ignore[union-attr]
         keys = [output for output in outputs if not isinstance(output, exp.Literal) and not output.find(exp.AggFunc)]
         if not any(output.is_star for output in outputs):
             group.replace(exp.Group(expressions=[key.copy() for key in keys])) if keys else group.pop()
