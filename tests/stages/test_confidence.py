@@ -13,11 +13,13 @@ import pytest
 from sqljury import Session, ask
 from sqljury.errors import InputError, NoAnswerError
 from sqljury.llm.fake import FakeModel
+from sqljury.sql.parse import read_query
+from sqljury.sql.provenance import steps
 from sqljury.stages import confidence, doubt
 from sqljury.stages.confidence import LEAST, MOST, NAMES, Calibration, figures
 from sqljury.stages.select import features
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Choice, Column, Fix, Question, Result, Schema, Table, Task
+from sqljury.types import Candidate, Choice, Column, Explanation, Fix, Question, Result, Schema, Table, Task
 from sqljury.types.answer import in_words
 from sqljury.types.candidate import equal_votes
 
@@ -266,6 +268,28 @@ class TestSettling:
         assert abstention is not None
         assert abstention.ask == "Is this what is meant: Keeps rows where durationMin is more than 20; shows visitId?"
         assert self.settling(VISITS) == doubt.confirming(None) == ""
+
+    @pytest.mark.parametrize(
+        ("sql", "ask"),
+        [
+            (
+                f"{VISITS} WHERE durationMin > 20 INTERSECT {VISITS} WHERE noteText IS NULL",
+                "Takes the rows that both of two parts have; first part: keeps rows where durationMin is more than 20,"
+                " shows visitId; second part: keeps rows where noteText has no value, shows visitId",
+            ),
+            (
+                f"{VISITS} UNION {VISITS} EXCEPT {VISITS} ORDER BY visitId LIMIT 2",
+                "Takes the rows of the first of two parts that the second lacks; first part: takes the rows of two"
+                " parts, equal ones once; second part: shows visitId; sorts by visitId, lowest first; keeps the first"
+                " 2 rows",
+            ),
+        ],
+    )
+    def test_the_parts_of_a_set_operation_are_asked_about(self, sql: str, ask: str) -> None:
+        tree = read_query(sql, "sqlite")
+        assert tree is not None
+        explanation = Explanation(steps(tree, self.TASK.known))
+        assert doubt.confirming(explanation) == f"Is this what is meant: {ask}?"
 
 
 class TestUnanswerable:

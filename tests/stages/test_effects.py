@@ -90,6 +90,9 @@ INNER = LEFT.replace("LEFT JOIN", "JOIN")
 OUTER = COUNTS.replace("JOIN", "LEFT JOIN")
 TAKEN = "SELECT COUNT(*) FROM orders o JOIN employee e ON e.id = o.employee_id"
 TIED = "SELECT name FROM customer WHERE age > 0 ORDER BY age DESC LIMIT 1"
+RIGHT = "SELECT c.name, o.amount FROM orders o RIGHT JOIN customer c ON o.customer_id = c.id"
+SUMS = "SELECT c.id, SUM(c.age) AS s FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.id"
+COUNTED = "WITH taken AS (SELECT customer_id, COUNT(*) AS n FROM orders GROUP BY customer_id)"
 CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
     # two orders of nobody are not in the count, and would be in the list; an idle employee in neither
     ("How many?", TAKEN, [("unmatched", 2, True), ("unmatched", 2, False)]),
@@ -114,6 +117,18 @@ CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
     (EACH, f"{LEFT} WHERE o.id IS NULL", []),
     (EACH, f"{LEFT} WHERE COALESCE(o.amount, 0) < 100", []),
     (EACH, f"{LEFT} WHERE o.amount > 1 OR c.id = 4", []),
+    (EACH, RIGHT, []),
+    (EACH, f"{RIGHT} WHERE o.amount > 1", [("unmatched", 1, True)]),
+    (EACH, f"{RIGHT} JOIN employee e ON e.id = o.employee_id", [("unmatched", 1, True)]),
+    (EACH, f"{RIGHT.replace('o.amount', 'COUNT(*)')} GROUP BY c.name", [("unmatched", 1, True)]),
+    (EACH, f"{LEFT} RIGHT JOIN employee e ON e.id = o.employee_id", [("unmatched", 1, True)]),
+    # the towns of customers choose among the pairs that the join makes
+    ("Who?", "SELECT o.id FROM orders o JOIN customer c ON c.id = o.customer_id WHERE o.amount = c.age", []),
+    (
+        "Who?",
+        "SELECT o.id FROM orders o, customer c WHERE c.id = o.customer_id AND o.amount = c.age",
+        [("unmatched", 3, True), ("unmatched", 3, False)],
+    ),
     ("List each customer with the amounts.", INNER, [("unmatched", 1, True)]),
     ("Show all customers and their orders.", INNER, [("unmatched", 1, True)]),
     ("List all customers who have ordered.", INNER, [("unmatched", 1, False)]),
@@ -136,6 +151,21 @@ CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
     ),
     (
         "What?",
+        "SELECT SUM(T1.age) FROM customer AS T1 JOIN orders AS T2 ON T2.customer_id = T1.id",
+        [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)],
+    ),
+    ("What?", f"{SUMS} HAVING COUNT(*) = 1", [("unmatched", 1, False), ("null", 1, False)]),
+    ("What?", f"{SUMS} HAVING COUNT(*) > 1", [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)]),
+    # Ann's sum is 60 with her two orders
+    ("What?", f"{SUMS} HAVING SUM(c.age) < 50", [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)]),
+    ("What?", f"{SUMS} ORDER BY c.id DESC LIMIT 1", [("unmatched", 1, False), ("null", 1, False)]),
+    (
+        "What?",
+        f"{SUMS} ORDER BY COUNT(*) DESC LIMIT 1",
+        [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)],
+    ),
+    (
+        "What?",
         "SELECT SUM(o.amount) FROM customer c JOIN orders o ON o.customer_id = c.id",
         [("unmatched", 1, False)],
     ),
@@ -153,14 +183,38 @@ CASES: list[tuple[str, str, list[tuple[str, int | None, bool]]]] = [
     ("Who?", "SELECT name FROM customer WHERE town NOT IN ('Faro', 'Rome')", [("null", 1, True)]),
     ("Who?", "SELECT name FROM customer WHERE town NOT LIKE 'F%'", [("null", 1, True)]),
     ("Who?", "SELECT name FROM customer WHERE town = 'Faro' AND id <> 1", []),
+    ("Who?", "SELECT name FROM customer WHERE town <> 'Faro' AND town <> 'Rome'", [("null", 1, True)]),
+    ("Who?", "SELECT name FROM customer WHERE age <> 20 AND age > 10", [("null", 1, False)]),
+    ("Who?", "SELECT name FROM customer WHERE LOWER(town) <> 'faro'", [("null", 1, True)]),
+    ("Who?", "SELECT name FROM customer WHERE town <> 'Faro' AND town IS NOT NULL", []),
     ("Who?", "SELECT name FROM employee WHERE id NOT IN (SELECT boss_id FROM employee)", [("null", 1, True)]),
     ("Who?", "SELECT name FROM employee WHERE id NOT IN (SELECT customer_id FROM orders)", []),
+    # another part of a row value may differ
+    ("Who?", "SELECT name FROM customer WHERE (id, name) NOT IN (SELECT boss_id, name FROM employee)", []),
     # Ann and Dan are both 30; two orders have 20
     (
         "Who?",
         TIED,
         [("tie", 1, True), ("null", 1, False)],
     ),
+    (
+        "Who?",
+        "SELECT name, age FROM customer WHERE age > 0 UNION SELECT name, id FROM employee ORDER BY age DESC LIMIT 1",
+        [("tie", 1, True), ("null", 1, False)],
+    ),
+    ("Who?", f"{COUNTED} SELECT name FROM customer WHERE id = (SELECT n FROM taken ORDER BY n LIMIT 1)", []),
+    (
+        "Who?",
+        f"{COUNTED} SELECT name FROM customer WHERE id = (SELECT customer_id FROM taken ORDER BY n LIMIT 1)",
+        [("tie", 1, True)],
+    ),
+    (
+        "Who?",
+        f"{COUNTED}, fewest AS (SELECT customer_id FROM taken ORDER BY n LIMIT 1) SELECT * FROM fewest",
+        [("tie", 1, True)],
+    ),
+    ("Who?", "SELECT COUNT(*) FROM (SELECT name FROM customer LIMIT 2) AS two", [("cut", 1, True)]),
+    ("Who?", "SELECT COUNT(*) FROM (SELECT 1 AS present FROM customer LIMIT 2) AS two", []),
     ("What?", "SELECT id FROM orders ORDER BY amount DESC LIMIT 2", []),
     # amounts: 5, 10, 20, 20
     ("What?", "SELECT id FROM orders ORDER BY amount DESC LIMIT 1 OFFSET 1", [("tie", 1, True)]),
@@ -213,8 +267,32 @@ def test_a_text_says_what_was_counted_and_the_query_can_be_run_again(database: D
     towns = "SELECT town, COUNT(*) FROM customer WHERE id > 1 GROUP BY town ORDER BY COUNT(*) LIMIT 1"
     (tie,) = (effect for effect in explanation(db, towns).effects if effect.kind == "tie")
     assert tie.text == "2 other groups have the same number of rows as the group kept, and LIMIT 1 cuts them off"
+    (dan,) = explanation(db, f"{RIGHT} WHERE o.amount > 1", EACH).effects
+    assert dan.text == f"1 row of customer has no match in orders: the join keeps it, {reason}"
+    (null,) = explanation(db, "SELECT name FROM customer WHERE town <> 'A' AND town <> 'B'").effects
+    conditions = "the conditions town is not 'A' and town is not 'B'"
+    assert null.text == f"1 row has no value of town and is left out by {conditions}"
     (null,) = explanation(db, "SELECT AVG(age) FROM customer").effects
     assert null.text == "1 row has no value of age and is not part of the average of age"
+
+
+FETCHED = TIED.replace("LIMIT 1", "FETCH FIRST ROW ONLY")
+OF_DUCKDB: list[tuple[str, list[tuple[str, int | None, bool]]]] = [
+    (FETCHED, [("tie", 1, True), ("null", 1, False)]),
+    (TIED.replace("LIMIT 1", "LIMIT 50 %"), [("null", 1, False)]),
+    (SUMS.replace("BY c.id", "BY ALL"), [("repeated", 1, True), ("unmatched", 1, False), ("null", 1, False)]),
+    ("SELECT o.id FROM orders o ANTI JOIN employee e ON e.id = o.employee_id", []),
+    ("SELECT o.id FROM orders o SEMI JOIN employee e ON e.id = o.employee_id", []),
+]
+
+
+def test_what_only_some_engines_have(database: Databases) -> None:
+    for sql, expected in OF_DUCKDB:
+        assert effects(database("duckdb"), sql) == expected, sql
+    assert effects(database("postgres"), FETCHED) == [("tie", 1, True), ("null", 1, False)]
+    assert effects(database("postgres"), FETCHED.replace("ONLY", "WITH TIES")) == [("null", 1, False)]
+    tie, _ = explanation(database("duckdb"), FETCHED).effects
+    assert tie.text == "1 other row has the same age as the row kept, and FETCH FIRST 1 cuts it off"
 
 
 def test_rows_without_a_value_that_come_first_and_ties_before_the_offset(database: Databases) -> None:
@@ -237,6 +315,8 @@ def test_counting_stops_with_the_budget_the_limit_and_the_user(database: Databas
     spent = explanation(db, TAKEN, budget=Budget(Allowance(seconds=0)))
     assert (spent.effects, spent.uncounted) == ((), "the time for it was spent")
     assert spent.steps
+    late = explanation(db, TAKEN, budget=Budget(calls=0))  # a recipe's time is for calls of the model
+    assert (len(late.effects), late.uncounted) == (2, "")
     cancelled = threading.Event()
     cancelled.set()
     assert explanation(db, TAKEN, cancel=cancelled).uncounted == "it was stopped"
@@ -259,6 +339,31 @@ class _Slow:
         self.asked += 1
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
         return self._db.execute(endless, replace(limits, seconds=min(limits.seconds, 0.2)), cancel)
+
+
+class _Failing(_Slow):
+    """A database on which every query fails."""
+
+    def execute(self, sql: str, limits: Limits, cancel: threading.Event | None = None) -> Result:
+        return self._db.execute("SELECT lacking FROM orders", limits, cancel)
+
+
+def test_a_count_that_fails_is_told(database: Databases) -> None:
+    db = database("sqlite")
+    candidate = Candidate(TAKEN, "direct", result=db.execute(TAKEN))
+    context = Context(_Failing(db), FakeModel(""))  # type: ignore[arg-type]
+    explained_answer = explained(candidate, Task(Question("How many?"), introspect(db), ""), context)
+    assert (explained_answer.effects, explained_answer.uncounted) == ((), "a count failed: no such column: lacking")
+
+
+def test_rows_of_a_view_cannot_be_told_apart(tmp_path: Path) -> None:
+    script = [*SCRIPT, "CREATE VIEW aged AS SELECT id, age FROM customer WHERE age > 0"]
+    sqlite3.connect(tmp_path / "shop.db").executescript(";\n".join(script)).close()
+    with connect(str(tmp_path / "shop.db")) as db:
+        total = explanation(db, "SELECT SUM(a.age) FROM aged a JOIN orders o ON o.customer_id = a.id")
+        alone = explanation(db, "SELECT SUM(age) FROM aged")
+    assert total.uncounted == "rows of aged that a join repeats cannot be told apart without a key"
+    assert alone.uncounted == ""
 
 
 def test_what_may_not_be_read_is_not_counted(database: Databases) -> None:

@@ -343,10 +343,11 @@ def row_count(query: exp.Expr, clause: str) -> str:
     if node is None:
         return ""
     count = node.args.get("expression") or node.args.get("count")
+    number = str(count.sql()) if count is not None else "1" if isinstance(node, exp.Fetch) else ""
     options = node.args.get("limit_options")
     ties = " WITH TIES" if options is not None and options.args.get("with_ties") else ""
     percent = " PERCENT" if options is not None and options.args.get("percent") else ""
-    return ("" if count is None else str(count.sql())) + percent + ties
+    return number + percent + ties
 
 
 def ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:

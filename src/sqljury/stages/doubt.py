@@ -19,7 +19,7 @@ from sqljury.sql.text import remark as shortened
 from sqljury.stages.repair.hints import NotHeld
 from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE
-from sqljury.types import Abstention, Candidate, Choice, Explanation, Reading, Schema, Task
+from sqljury.types import Abstention, Candidate, Choice, Explanation, Reading, Schema, Step, Task
 from sqljury.types.answer import in_words
 
 MISSPELT: Final = 0.82
@@ -107,14 +107,38 @@ def settling(candidates: Sequence[Candidate], choice: Choice, task: Task) -> str
 
 
 def confirming(explanation: Explanation | None) -> str:
-    """The question whether the chosen query means what was asked, by its last steps; empty where it has none."""
+    """The question whether the chosen query means what was asked, by its last steps; empty where it has none.
+
+    Of a set operation these are how it combines its parts, and the last steps of each part.
+    """
     steps = explanation.steps if explanation is not None else ()
-    texts = [step.text.strip().rstrip(".") for step in steps if step.depth == 0 and step.kind in _TELLING][-_TOLD:]
-    return (
-        f"Is this what is meant: {'; '.join([*texts[:1], *(text[:1].lower() + text[1:] for text in texts[1:])])}?"
-        if texts
-        else ""
-    )
+    outer = [step for step in steps if step.depth == 0]
+    if any(step.kind == "combine" for step in outer):
+        texts = list(_combined(steps))
+    else:
+        texts = [_clause(step) for step in outer if step.kind in _TELLING][-_TOLD:]
+    return f"Is this what is meant: {'; '.join([*texts[:1], *map(_continued, texts[1:])])}?" if texts else ""
+
+
+def _combined(steps: Sequence[Step]) -> Iterator[str]:
+    """What combines the parts of a set operation, each part by its last steps, and what orders and cuts the result."""
+    starts = [index for index, step in enumerate(steps) if step.depth == 0]
+    for start, end in zip(starts, [*starts[1:], len(steps)], strict=True):
+        text, part = _clause(steps[start]), [step for step in steps[start + 1 : end] if step.depth == 1]
+        if text.endswith(":") and steps[start].kind == "combine":
+            told = [_clause(step) for step in part if step.kind in (*_TELLING, "combine")]
+            last = [clause for clause in told if not clause.endswith(":")][-_TOLD:]
+            yield f"{text} {', '.join(map(_continued, last))}"
+        elif steps[start].kind in (*_TELLING, "combine"):
+            yield text
+
+
+def _clause(step: Step) -> str:
+    return step.text.strip().rstrip(".")
+
+
+def _continued(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 @quiet()

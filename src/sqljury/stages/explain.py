@@ -17,12 +17,12 @@ from sqljury.language.wants import wants
 from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, quiet, read_query
-from sqljury.sql.provenance import Probe, probes, steps
+from sqljury.sql.provenance import Probe, probes, steps, unprobed
 from sqljury.sql.translate import as_strings
 from sqljury.types import Candidate, Effect, Explanation, Schema, Step, Task
 
 SECONDS: Final = 2.0
-"""All counts together may take this long, and no longer than the question's budget has left."""
+"""All counts together may take this long, and no longer than the question's allowance has left."""
 PROBE_SECONDS: Final = 1.0
 MOST: Final = 12
 """Counts at most."""
@@ -37,7 +37,7 @@ def explained(candidate: Candidate, task: Task, context: Context) -> Explanation
     """The steps of the chosen query and their effects; never raises because of a query.
 
     Effects that would be warnings are counted first. Counting ends with the time for it, at a count that takes too
-    long, and where the question's budget is spent.
+    long, and where the question's allowance is spent; a recipe's budget is for calls of the model.
     """
     schema = task.known
     tree = read_query(candidate.sql, schema.dialect)
@@ -49,21 +49,22 @@ def explained(candidate: Candidate, task: Task, context: Context) -> Explanation
     alike = tuple({effect.text.partition(", where ")[0]: effect for effect in values}.values())
     try:
         all_steps = (*steps(tree, schema), *_rewrites(candidate))
-        planned = probes(tree, schema, wants(task.question.whole))
+        planned, unknown = probes(tree, schema, wants(task.question.whole)), unprobed(tree, schema)
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return Explanation(effects=alike, uncounted="the query could not be read")  # a parser's own bug on odd text too
     counted, why = _counted(planned, context)
-    return Explanation(all_steps, (*alike, *counted), why)
+    return Explanation(all_steps, (*alike, *counted), "; ".join(filter(None, (why, unknown))))
 
 
 def _counted(planned: list[Probe], context: Context) -> tuple[list[Effect], str]:
     """The effects that were observed, and why others were not looked for."""
     effects: dict[str, Effect] = {}
-    seconds_left = min(SECONDS, context.budget.left)
+    failure, seconds_left = "", SECONDS
     for done, probe in enumerate(planned):
         if done >= MOST:
             return list(effects.values()), "there were too many to count"
-        if seconds_left <= 0 or context.exhausted():
+        seconds_left = min(seconds_left, context.budget.left_allowed)
+        if seconds_left <= 0:
             return list(effects.values()), "the time for it was spent"
         result = context.execute(probe.sql, min(PROBE_SECONDS, seconds_left))
         seconds_left -= result.seconds
@@ -72,10 +73,13 @@ def _counted(planned: list[Probe], context: Context) -> tuple[list[Effect], str]
                 list(effects.values()),
                 "counting took too long" if result.error_kind == "limit" else "it was stopped",
             )
-        effect = probe.read(result.rows) if result.ok else None
+        if result.error is not None:
+            failure = failure or f"a count failed: {text.remark(str(result.error), _REASON).rstrip('.')}"
+            continue
+        effect = probe.read(result.rows)
         if effect is not None:
             effects.setdefault(effect.text, effect)
-    return list(effects.values()), ""
+    return list(effects.values()), failure
 
 
 def _rewrites(candidate: Candidate) -> Iterator[Step]:

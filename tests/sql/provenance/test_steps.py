@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,73 @@ CASES = {
         "Keeps the first row after the first 2.",
     ),
 }
+OF_DUCKDB = {
+    "SELECT c.name FROM customer c ANTI JOIN orders o ON o.customer_id = c.id": (
+        "Reads customer and orders.",
+        "Keeps rows that have no match in orders where orders.customer_id is customer.id.",
+        "Shows customer.name.",
+    ),
+    "SELECT c.name FROM customer c SEMI JOIN orders o USING (id)": (
+        "Reads customer and orders.",
+        "Keeps rows that have a match in orders where id is the same.",
+        "Shows customer.name.",
+    ),
+    "SELECT c.name FROM orders o RIGHT JOIN customer c ON o.customer_id = c.id WHERE o.amount > 1": (
+        "Reads orders and customer.",
+        "Joins customer where orders.customer_id is customer.id; every row of customer is kept, but the condition"
+        " orders.amount is more than 1 drops those without a match.",
+        "Keeps rows where orders.amount is more than 1.",
+        "Shows customer.name.",
+    ),
+    "SELECT c.name FROM orders o FULL JOIN customer c ON o.customer_id = c.id WHERE c.town = 'a'": (
+        "Reads orders and customer.",
+        "Joins customer where orders.customer_id is customer.id; rows without a match are kept on both sides, but the"
+        " condition customer.town is 'a' drops some of them.",
+        "Keeps rows where customer.town is 'a'.",
+        "Shows customer.name.",
+    ),
+    "SELECT c.name FROM customer c LEFT JOIN orders o ON o.customer_id = c.id"
+    " ANTI JOIN shift s ON s.label = o.status": (
+        "Reads customer, orders and shift.",
+        "Joins orders where orders.customer_id is customer.id; rows without a match in orders are kept.",
+        "Keeps rows that have no match in shift where shift.label is orders.status.",
+        "Shows customer.name.",
+    ),
+    "SELECT DISTINCT ON (customer_id) customer_id, amount FROM orders ORDER BY amount DESC LIMIT 3": (
+        "Reads orders.",
+        "Shows customer_id and amount.",
+        "Sorts by amount, highest first.",
+        "Keeps the first row for each customer_id.",
+        "Keeps the first 3 rows.",
+    ),
+    "SELECT DISTINCT ON (customer_id) amount FROM orders": (
+        "Reads orders.",
+        "Shows amount.",
+        "Keeps one row for each customer_id.",
+    ),
+    "SELECT name, RANK() OVER (ORDER BY id) AS place FROM customer QUALIFY place = 1": (
+        "Reads customer.",
+        "Keeps rows where RANK() OVER (ORDER BY id) is 1.",
+        "Shows name and RANK() OVER (ORDER BY id).",
+    ),
+    "SELECT town, COUNT(*) FROM customer GROUP BY ALL": (
+        "Reads customer.",
+        "Makes one row of all rows with the same town.",
+        "Shows town and the number of rows.",
+    ),
+    "SELECT name FROM customer ORDER BY id FETCH FIRST ROW ONLY": (
+        "Reads customer.",
+        "Shows name.",
+        "Sorts by id, lowest first.",
+        "Keeps the first row.",
+    ),
+    "SELECT name FROM customer ORDER BY id FETCH FIRST 2 ROWS WITH TIES": (
+        "Reads customer.",
+        "Shows name.",
+        "Sorts by id, lowest first.",
+        "Keeps the first 2 rows, and those with the rank of the last one.",
+    ),
+}
 
 
 def told(sql: str, schema: Schema = SHOP) -> tuple[tuple[str, int], ...]:
@@ -91,6 +159,11 @@ def told(sql: str, schema: Schema = SHOP) -> tuple[tuple[str, int], ...]:
 @pytest.mark.parametrize(("sql", "expected"), CASES.items(), ids=range(len(CASES)))
 def test_clauses_are_told_in_the_order_in_which_they_take_effect(sql: str, expected: tuple[str, ...]) -> None:
     assert tuple(text for text, _ in told(sql)) == expected
+
+
+@pytest.mark.parametrize(("sql", "expected"), OF_DUCKDB.items(), ids=range(len(OF_DUCKDB)))
+def test_clauses_that_only_some_engines_have(sql: str, expected: tuple[str, ...]) -> None:
+    assert tuple(text for text, _ in told(sql, replace(SHOP, dialect="duckdb"))) == expected
 
 
 def test_queries_within_follow_the_step_that_names_them() -> None:

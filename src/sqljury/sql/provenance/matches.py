@@ -15,7 +15,7 @@ from sqljury.sql import text
 from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.phrases import Phrases, counted, listed
-from sqljury.sql.provenance.sources import Joined, aliases, joined
+from sqljury.sql.provenance.sources import Joined, aliases, joined, written_alias
 from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Schema, Table
 
@@ -112,7 +112,7 @@ def _rows(sources: Joined, kept: str, retained: set[str], base: exp.Select, abse
         return query.select(exp.Count(this=exp.Star()), copy=False)
     if not key:
         return None
-    columns = [exp.column(name, table=_alias(sources, kept), quoted=True) for name in key]
+    columns = [exp.column(name, table=written_alias(sources.nodes[kept]), quoted=True) for name in key]
     if len(key) == 1:
         return query.select(exp.Count(this=exp.Distinct(expressions=columns)), copy=False)
     query = query.select(*columns, copy=False).distinct(copy=False)
@@ -125,14 +125,6 @@ def _groups(base: exp.Select, keys: list[exp.Expr], absent: exp.Column) -> exp.S
     query = base.select("1 AS found", copy=False).group_by(*(key.copy() for key in keys), copy=False)
     query = query.having(none, copy=False)
     return exp.select(exp.Count(this=exp.Star())).from_(query.subquery("unmatched"))
-
-
-def _alias(sources: Joined, alias: str) -> exp.Identifier:
-    """The alias as FROM writes it."""
-    node = sources.nodes[alias]
-    written = node.args.get("alias")
-    identifier = written.this if written is not None else node.this
-    return identifier.copy()  # type: ignore[no-any-return]
 
 
 def _refers(kept: Table, dropped: Table, ties: list[exp.Expr], alias: str) -> bool:

@@ -13,7 +13,7 @@ from sqljury.sql.conditions import conjuncts
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.matches import Loss
 from sqljury.sql.provenance.phrases import Phrases, counted
-from sqljury.sql.provenance.sources import aliases, on_terms
+from sqljury.sql.provenance.sources import aliases, filled, half, on_terms
 from sqljury.sql.resolve import from_items, tables_of
 from sqljury.sql.terms import group_keys, meant, outside_queries
 from sqljury.types import Schema
@@ -26,44 +26,49 @@ _OF_NULL: Final = frozenset(("coalesce", "case", "if", "is", "and", "or", "nulls
 
 
 class Undone(NamedTuple):
-    """The alias whose missing rows an outer join fills with NULLs, and the condition or the join that drops them.
+    """The condition or the join that drops rows that an outer join keeps without a match.
 
-    ``term`` is None where only a later one of these drops them.
+    ``term`` is None where it only drops rows that lack a match in what is joined to these.
     """
 
-    alias: str
     reason: str
     term: exp.Expr | None
 
 
 def undone(select: exp.Select, schema: Schema) -> dict[str, Undone]:
-    """The LEFT JOINs of a SELECT, by alias, after which a condition or an inner join drops rows without a match."""
+    """The outer joins of a SELECT, by alias, after which a condition or a join drops rows without a match.
+
+    Of a FULL JOIN it may be those of one side alone.
+    """
     undone_joins: dict[str, Undone] = {}
     placed: list[exp.Join] = []
     tables = tables_of(select, schema)
     for join in select.args.get("joins") or ():
-        if not join.side:
+        if str(join.side).upper() in ("", "RIGHT") and half(join) != "ANTI":
             for term in on_terms(join, tables):
                 for alias in _rejected(term, placed, select, schema):
                     reason = f"the join of {text.printable(join.this.name or join.alias_or_name)}"
-                    undone_joins.setdefault(alias, Undone(alias, reason, term))
+                    undone_joins.setdefault(alias, Undone(reason, term))
         placed.append(join)
     for term in conjuncts(select.args.get("where")):
         for alias in _rejected(term, placed, select, schema):
             reason = f"the condition {text.remark(Phrases(schema).condition(term), _CHARS)}"
-            undone_joins.setdefault(alias, Undone(alias, reason, term))
+            undone_joins.setdefault(alias, Undone(reason, term))
     for join in reversed(placed):  # a row that lacks a match here has none in what is joined to it either
         later = undone_joins.get(join.alias_or_name.lower())
         for term in on_terms(join, tables) if later is not None and join.side == "LEFT" else ():
             for alias in _rejected(term, placed, select, schema) - {join.alias_or_name.lower()}:
-                undone_joins.setdefault(alias, Undone(alias, later.reason, None))  # type: ignore[union-attr]
+                undone_joins.setdefault(alias, Undone(later.reason, None))  # type: ignore[union-attr]
     return undone_joins
 
 
 def _rejected(term: exp.Expr, joins: list[exp.Join], select: exp.Select, schema: Schema) -> set[str]:
-    """The aliases of LEFT JOINs whose columns must not be NULL for a condition to hold."""
-    outer = {join.alias_or_name.lower() for join in joins if str(join.side).upper() == "LEFT"}
-    return {alias for alias in outer if rejects(term, alias, select, schema)}
+    """The aliases of outer joins that fill columns with NULLs which must not be NULL for a condition to hold."""
+    return {
+        join.alias_or_name.lower()
+        for join in joins
+        if any(rejects(term, alias, select, schema) for alias in filled(join, select))
+    }
 
 
 def rejects(term: exp.Expr, alias: str, select: exp.Select, schema: Schema) -> bool:
@@ -90,45 +95,46 @@ def null_without(node: exp.Expr, alias: str, select: exp.Select, schema: Schema)
 
 
 def outer_losses(select: exp.Select, schema: Schema, wanted: Wants) -> Iterator[Loss]:
-    """Counts of rows without a match that a LEFT JOIN keeps and the query drops, or counts as rows with one.
+    """Counts of rows without a match that a LEFT or RIGHT JOIN keeps and the query drops, or counts as rows with one.
 
     The first warn where each or all of something is asked for, the second where the number of what they lack is.
     """
-    dropped = undone(select, schema)
-    for join in select.args.get("joins") or ():
-        alias = join.alias_or_name.lower()
-        if str(join.side).upper() != "LEFT" or (absent := _absent(join, select, schema)) is None:
+    dropped, joins = undone(select, schema), list(select.args.get("joins") or ())
+    for number, join in enumerate(joins, 1):
+        one_sided = str(join.side).upper() in ("LEFT", "RIGHT")
+        if not one_sided or (absent := _absent(join, select, schema)) is None:
             continue
-        table = tables_of(select, schema).get(alias)
-        name = text.printable(table.name if table is not None else join.alias_or_name)
-        lost = dropped.get(alias)
+        (lacked,) = aliases(absent, select, schema) or ("",)
+        table, name = tables_of(select, schema).get(lacked), _table_name(lacked, select, schema)
+        lost = dropped.get(join.alias_or_name.lower())
+        filled_again = any(lacked in filled(later, select) for later in joins[number:])
         if lost is not None:
             query = _filled(select, join, lost, absent, schema)
             if query is not None:
                 yield Loss(query, partial(_dropped_text, _of(select, join, schema), name, lost.reason), wanted.each)
-        elif table is not None and _counts_rows(select):
-            query = _rows(select, list(select.args["joins"]), [*conjuncts(select.args.get("where"))], absent)
+        elif table is not None and _counts_rows(select) and not filled_again:
+            query = _rows(select, joins, [*conjuncts(select.args.get("where"))], absent)
             text_of = partial(_counted_text, _of(select, join, schema), name)
             yield Loss(query, text_of, bool(wanted.counted & set(words(table.name))))
 
 
 def _absent(join: exp.Join, select: exp.Select, schema: Schema) -> exp.Column | None:
-    """A column of the joined table that is NULL in rows without a match alone."""
-    alias = join.alias_or_name.lower()
+    """A column that the join fills with NULLs, and that is NULL in rows without a match alone."""
     for term in on_terms(join, tables_of(select, schema)):
         sides = [term.this, term.args.get("expression")] if isinstance(term, exp.EQ) else []
         for side in sides:
-            if isinstance(side, exp.Column) and aliases(side, select, schema) == frozenset((alias,)):
-                return side
+            named = aliases(side, select, schema) if isinstance(side, exp.Column) else None
+            if named is not None and len(named) == 1 and named <= filled(join, select):
+                return side  # type: ignore[no-any-return]
     return None
 
 
 def _filled(select: exp.Select, join: exp.Join, lost: Undone, absent: exp.Column, schema: Schema) -> exp.Select | None:
-    """The count of rows that a LEFT JOIN fills with NULLs, among those that the other conditions keep."""
+    """The count of rows that an outer join fills with NULLs, among those that the other conditions keep."""
     joins = list(select.args["joins"])
     joins = joins[: joins.index(join) + 1]
     items = from_items(select)[: len(joins) + 1]
-    placed = {item.alias_or_name.lower() for item in items} - {lost.alias}
+    placed = {item.alias_or_name.lower() for item in items} - filled(join, select)
     terms = []
     for term in conjuncts(select.args.get("where")):
         named = aliases(term, select, schema)
@@ -150,11 +156,15 @@ def _rows(select: exp.Select, joins: list[exp.Join], terms: list[exp.Expr], abse
 
 def _of(select: exp.Select, join: exp.Join, schema: Schema) -> str:
     """``" of teacher"`` where the join keeps the rows of one table, else empty."""
-    if select.args["joins"][0] is not join:
-        return ""
-    first = from_items(select)[0]
-    table = tables_of(select, schema).get(first.alias_or_name.lower())
-    return f" of {text.printable(table.name if table is not None else first.alias_or_name)}"
+    if str(join.side).upper() == "RIGHT":
+        return f" of {_table_name(join.alias_or_name, select, schema)}"
+    is_first = select.args["joins"][0] is join
+    return f" of {_table_name(from_items(select)[0].alias_or_name, select, schema)}" if is_first else ""
+
+
+def _table_name(alias: str, select: exp.Select, schema: Schema) -> str:
+    table = tables_of(select, schema).get(alias.lower())
+    return text.printable(table.name if table is not None else alias)
 
 
 def _counts_rows(select: exp.Select) -> bool:

@@ -6,21 +6,23 @@ A probe reads what its query reads, and nothing else: access rules that allow th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from sqljury.language.wants import Wants
 from sqljury.language.words import words
 from sqljury.sql import text
 from sqljury.sql.conditions import conjuncts
-from sqljury.sql.parse import exp
+from sqljury.sql.parse import errors, exp
 from sqljury.sql.provenance.matches import unmatched
 from sqljury.sql.provenance.outer import outer_losses
 from sqljury.sql.provenance.phrases import Phrases, counted, listed
-from sqljury.sql.provenance.repeats import repeated
-from sqljury.sql.provenance.sources import aliases, outer_aliases, result_selects
-from sqljury.sql.resolve import owner
-from sqljury.sql.terms import group_keys, meant, outside_queries
+from sqljury.sql.provenance.repeats import keyless, repeated
+from sqljury.sql.provenance.sources import aliases, outer_aliases, result_queries, spell_out_groups
+from sqljury.sql.resolve import Sources, owner, read_sources
+from sqljury.sql.terms import group_keys, meant, outside_queries, row_count
 from sqljury.types import Effect, Row, Schema
+
+Q = TypeVar("Q", bound="exp.Query")
 
 TIED: Final = 20
 """Rows looked at beyond those that LIMIT keeps."""
@@ -46,31 +48,47 @@ class Probe(NamedTuple):
 def probes(tree: exp.Query, schema: Schema, wanted: Wants) -> list[Probe]:
     """The probes of a query, those first whose effects warn; what the question has asked for in words does not.
 
-    May raise what sqlglot raises for a query that it can read and not write.
+    GROUP BY ALL in it is spelt out. May raise what sqlglot raises for a query that it can read and not write.
     """
-    all_probes = [probe for select in result_selects(tree) for probe in _of(select, tree, schema, wanted)]
-    all_probes += [probe for select in tree.find_all(exp.Select) for probe in _cuts(select, tree, schema, wanted)]
+    spell_out_groups(tree)
+    results = result_queries(tree)
+    selects = [query for query in results if isinstance(query, exp.Select)]
+    all_probes = [probe for select in selects for probe in _of(select, schema, wanted)]
+    inner = [query for query in tree.find_all(exp.Select, exp.SetOperation) if query.args.get("limit")]
+    inner = [query for query in inner if not any(query is result for result in results)]
+    cut = [*results, *(query for query in inner if _stands_alone(query, schema))]
+    all_probes += [probe for query in cut for probe in _cuts(query, tree, schema, wanted)]
     return sorted(all_probes, key=lambda probe: not probe.warns)
 
 
-def _of(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
+def unprobed(tree: exp.Query, schema: Schema) -> str:
+    """Why an effect cannot be looked for; empty if every one can."""
+    selects = [query for query in result_queries(tree) if isinstance(query, exp.Select)]
+    names = dict.fromkeys(name for select in selects for name in keyless(select, schema))
+    shown = listed([text.printable(name) for name in names])
+    return f"rows of {shown} that a join repeats cannot be told apart without a key" if names else ""
+
+
+def _of(select: exp.Select, schema: Schema, wanted: Wants) -> Iterator[Probe]:
     dialect, phrases = schema.dialect, Phrases(schema)
     losses = [("unmatched", loss) for loss in unmatched(select, schema, wanted)]
     losses += [("unmatched", loss) for loss in outer_losses(select, schema, wanted)]
     losses += [("repeated", loss) for loss in repeated(select, schema)]
     for kind, loss in losses:
-        yield _count(_within(loss.query, select, tree).sql(dialect=dialect), kind, loss.said, loss.warns)
+        yield _count(_within(loss.query, select).sql(dialect=dialect), kind, loss.said, loss.warns)
     outer = outer_aliases(select)
     for column, outcome, warns in _ignoring_aggregates(select, phrases, wanted):
         if _may_be_null(column, outer, schema):
-            yield _nulls(column, select, tree, schema, (outcome, warns))
+            yield _nulls(column, select, schema, (outcome, warns))
     for term in conjuncts(select.args.get("where")):
-        if (query := _not_in(term)) is not None:
-            yield _null_in_list(query, term, select, tree, schema)
-        elif (known := _compared(term)) is not None and _may_be_null(known, outer, schema):
-            outcome = f"left out by the condition {text.remark(phrases.condition(term), _CHARS)}"
-            negative = term.key not in _RANGES or bool(term.args.get("negate"))
-            yield _nulls(known, select, tree, schema, (outcome, negative), without=term)
+        if (query := _not_in(term)) is not None and _stands_alone(query, schema):
+            yield _null_in_list(query, term, select, schema)
+    for column, terms in _comparisons(select, schema):
+        if _may_be_null(column, outer, schema):
+            shown = text.remark(listed([phrases.condition(term) for term in terms]), _CHARS)
+            outcome = f"left out by the condition{'s' if len(terms) > 1 else ''} {shown}"
+            negative = all(term.key not in _RANGES or term.args.get("negate") for term in terms)
+            yield _nulls(column, select, schema, (outcome, negative), without=terms)
 
 
 def _count(sql: str, kind: str, describe: Callable[[int], str], warns: bool) -> Probe:
@@ -81,34 +99,46 @@ def _count(sql: str, kind: str, describe: Callable[[int], str], warns: bool) -> 
     return Probe(sql, read, warns)
 
 
-def _within(query: exp.Select, select: exp.Select, tree: exp.Query) -> exp.Select:
-    """The query with the WITH clause that ``select`` is under."""
-    around = select.args.get("with_") or tree.args.get("with_")
-    if around is not None and query.args.get("with_") is None:
-        query.set("with_", around.copy())
+def _within(query: Q, select: exp.Query) -> Q:
+    """The query with the WITH queries that ``select`` may read: its own ones, and those before it or around it."""
+    ctes: dict[str, exp.Expr] = {}
+    recursive = False
+    inside: exp.Expr | None = None
+    node: exp.Expr | None = select
+    while node is not None:
+        inside = node if isinstance(node, exp.CTE) else inside
+        if (clause := node.args.get("with_")) is not None:
+            known, of_itself = clause.expressions, bool(clause.args.get("recursive"))
+            if inside in known and not of_itself:  # a WITH query may have the name of a table that it reads
+                known = known[: known.index(inside)]
+            ctes = {**{cte.alias.lower(): cte.copy() for cte in known}, **ctes}
+            recursive = recursive or of_itself
+        node = node.parent
+    if ctes:
+        query.set("with_", exp.With(expressions=list(ctes.values()), recursive=recursive))
     return query
 
 
-def _rows_of(select: exp.Select, tree: exp.Query) -> exp.Select:
+def _rows_of(select: exp.Select) -> exp.Select:
     """A count of the rows that WHERE keeps."""
     query = select.copy()
     for clause in _EVERYTHING:
         query.set(clause, None)
     query.set("expressions", [exp.Count(this=exp.Star())])
-    return _within(query, select, tree)
+    return _within(query, select)
 
 
 def _nulls(
     column: exp.Column,
     select: exp.Select,
-    tree: exp.Query,
     schema: Schema,
     effect: tuple[str, bool],
-    without: exp.Expr | None = None,
+    without: Sequence[exp.Expr] = (),
 ) -> Probe:
     """Counts the rows without a value of ``column``, which are ignored as ``effect`` says and warns."""
-    query = _rows_of(select, tree)
-    rest = [term.copy() for term in conjuncts(select.args.get("where")) if term is not without]
+    query = _rows_of(select)
+    conditions = conjuncts(select.args.get("where"))
+    rest = [term.copy() for term in conditions if not any(term is left_out for left_out in without)]
     empty = exp.Is(this=column.copy(), expression=exp.Null())
     query.set("where", exp.Where(this=exp.and_(*rest, empty)))
     name, (what, warns) = Phrases(schema).column(column), effect
@@ -152,6 +182,16 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases, wanted: Wants) ->
         yield inner, f"not part of {text.remark(phrases.value(node), _CHARS)}", warns
 
 
+def _comparisons(select: exp.Select, schema: Schema) -> list[tuple[exp.Column, list[exp.Expr]]]:
+    """The columns that WHERE compares with constants, each with its comparisons, of which NULL passes none."""
+    groups: dict[tuple[str, str], tuple[exp.Column, list[exp.Expr]]] = {}
+    for term in conjuncts(select.args.get("where")):
+        if (column := _compared(term)) is not None:
+            alias, _ = owner(column, schema) or (column.table, None)
+            groups.setdefault((alias, column.name.lower()), (column, []))[1].append(term)
+    return list(groups.values())
+
+
 def _compared(term: exp.Expr) -> exp.Column | None:
     """The column that a condition compares with constants so that NULL does not pass where it might be meant to."""
     negated = isinstance(term, exp.NEQ) or bool(term.args.get("negate"))
@@ -162,6 +202,8 @@ def _compared(term: exp.Expr) -> exp.Column | None:
     if node.key not in (_NEGATED if negated else _RANGES):
         return None
     column, *others = node.iter_expressions()
+    while isinstance(column, exp.Lower | exp.Upper | exp.Trim | exp.Cast | exp.Paren):  # each is NULL of NULL
+        column = column.this
     constant = all(isinstance(side, exp.Literal | exp.Neg) for side in others)
     return column if constant and isinstance(column, exp.Column) else None
 
@@ -170,12 +212,14 @@ def _not_in(term: exp.Expr) -> exp.Query | None:
     """The query of NOT IN; of a single NULL in it no row passes."""
     node = term.this if isinstance(term, exp.Not) else None
     node = node.unnest() if isinstance(node, exp.Paren) else node
-    query = node.args.get("query") if isinstance(node, exp.In) else None
+    if not isinstance(node, exp.In) or isinstance(node.this, exp.Tuple):  # a row value may differ in another part
+        return None
+    query = node.args.get("query")
     query = query.unnest() if isinstance(query, exp.Subquery) else query
     return query if isinstance(query, exp.Query) else None
 
 
-def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, tree: exp.Query, schema: Schema) -> Probe:
+def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, schema: Schema) -> Probe:
     inner = query.copy()
     first = inner
     while isinstance(first, exp.SetOperation):
@@ -188,47 +232,90 @@ def _null_in_list(query: exp.Query, term: exp.Expr, select: exp.Select, tree: ex
     def sentence(number: int) -> str:
         return f"no row can pass the condition {shown}: the list has {counted(number, 'NULL')} in it"
 
-    return _count(_within(counting, select, tree).sql(dialect=schema.dialect), "null", sentence, True)
+    return _count(_within(counting, select).sql(dialect=schema.dialect), "null", sentence, True)
 
 
-def _cuts(select: exp.Select, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
+def _stands_alone(query: exp.Expr, schema: Schema) -> bool:
+    """Whether it is certain that a query in a condition or an output names no column of a query around it."""
+    if isinstance(query, exp.SetOperation):
+        return all(_stands_alone(side.unnest(), schema) for side in (query.left, query.right))
+    if isinstance(query, exp.Select) and aliases(query, query, schema) is not None:
+        return True
+    try:
+        sources = next((known for known in read_sources(query.root(), schema) if known.scope.expression is query), None)
+    except errors.SqlglotError:
+        sources = None
+    return sources is not None and all(_is_of(column, sources) for column in sources.scope.columns)
+
+
+def _is_of(column: exp.Column, sources: Sources) -> bool:
+    """Whether a column is of what FROM names: a table, a WITH query or a subquery."""
+    if column.table:
+        return column.table.lower() in {alias.lower() for alias in (*sources.tables, *sources.others)}
+    outputs = {name.lower() for alias in sources.others for name in sources.outputs(alias) or ()}
+    return column.name.lower() in outputs or bool(sources.owners(column.name))
+
+
+def _cuts(select: exp.Query, tree: exp.Query, schema: Schema, wanted: Wants) -> Iterator[Probe]:
     """Whether LIMIT cuts off rows of the rank of the last one kept, or any rows where there is no order."""
     limit, offset = _number(select, "limit"), _number(select, "offset")
     if not limit or limit > _LONGEST or offset is None:
         return
-    if aliases(select, select, schema) is None and select is not tree:
-        return
-    if select.args["limit"].key != "limit":  # FETCH, which may keep ties
-        return
     order = select.args.get("order")
-    keys = [] if order is None else [meant(key.this, select) for key in order.expressions]
+    clause = f"{'FETCH FIRST' if isinstance(select.args['limit'], exp.Fetch) else 'LIMIT'} {limit}"
     if order is None:
-        yield from _unordered(select, tree, schema, limit, warns=str(limit) not in wanted.numbers)
+        warns = str(limit) not in wanted.numbers
+        yield from _unordered(select, schema, limit, clause, inner=select is not tree, warns=warns)
         return
-    outputs = [item.unalias() for item in select.selects]
-    if select.args.get("distinct") and not all(key in outputs for key in keys):
+    keys = [meant(key.this, select) for key in order.expressions]
+    query, cells = _within(select.copy(), select), _shown_keys(keys, select)
+    if isinstance(select, exp.Select) and not select.args.get("distinct"):
+        sorted_by = [exp.alias_(key.copy(), f"sorted_by_{number}") for number, key in enumerate(keys, 1)]
+        query.set("expressions", [*query.expressions, *sorted_by])
+        cells = range(-len(keys), 0)
+    if cells is None:
         return
-    query = _within(select.copy(), select, tree)
-    sorted_by = [exp.alias_(key.copy(), f"sorted_by_{number}") for number, key in enumerate(keys, 1)]
-    query.set("expressions", [*query.expressions, *sorted_by])
     before = min(offset, 1)  # a row that OFFSET leaves out, to compare the first one kept with
-    query = query.limit(limit + TIED + before, copy=False)
+    _keep(query, "limit", limit + TIED + before)
     if before:
-        query = query.offset(offset - before, copy=False)
+        _keep(query, "offset", offset - before)
     sql = query.sql(dialect=schema.dialect)
     first, by = (text.remark(phrase, _CHARS) for phrase in _keys(keys, schema))
-    noun = "group" if group_keys(select)[0] else "row"
+    noun = "group" if isinstance(select, exp.Select) and group_keys(select)[0] else "row"
 
     def read(rows: Sequence[Row]) -> Effect | None:
-        kept = rows[before : before + limit]
-        if empty := sum(row[-len(keys)] is None for row in kept):
+        ranks = [tuple(row[cell] for cell in cells) for row in rows]
+        kept = ranks[before : before + limit]
+        if empty := sum(rank[0] is None for rank in kept):
             return Effect("null", _null_text(empty, len(kept), first, noun), empty, sql, True)
-        if before and len(rows) > before and rows[0][-len(keys) :] == rows[before][-len(keys) :]:
+        if before and len(rows) > before and ranks[0] == ranks[before]:
             return Effect("tie", _offset_text(limit, offset, by, noun), 1, sql, True)
-        number = tied(rows[before:], limit, len(keys))
-        return Effect("tie", _tie_text(number, limit, by, noun), number, sql, True) if number else None
+        number = tied(rows[before:], ranks[before:], limit)
+        return Effect("tie", _tie_text(number, limit, clause, by, noun), number, sql, True) if number else None
 
     yield Probe(sql, read, True)
+
+
+def _shown_keys(keys: list[exp.Expr], query: exp.Query) -> Sequence[int] | None:
+    """The cells of a row that show what the rows are sorted by; None where something else sorts them."""
+    outputs = [item.unalias() for item in query.selects]
+    names = [item.alias_or_name.lower() for item in query.selects]
+    if any(output.is_star for output in outputs):
+        return None
+    cells = []
+    for key in keys:
+        if key in outputs:
+            cells.append(outputs.index(key))
+        elif isinstance(query, exp.SetOperation) and key.name.lower() in names and not key.args.get("table"):
+            cells.append(names.index(key.name.lower()))
+        else:
+            return None
+    return cells
+
+
+def _keep(query: exp.Query, clause: str, number: int) -> None:
+    made = exp.Limit if clause == "limit" else exp.Offset
+    query.set(clause, made(expression=exp.Literal.number(number)))
 
 
 def _keys(keys: list[exp.Expr], schema: Schema) -> tuple[str, str]:
@@ -237,17 +324,15 @@ def _keys(keys: list[exp.Expr], schema: Schema) -> tuple[str, str]:
     return phrases[0], listed(phrases).removeprefix("the ")
 
 
-def tied(rows: Sequence[Row], limit: int, keys: int) -> int:
-    """How many rows beyond the first ``limit`` have the sort keys, the last ``keys`` cells, of the last one kept.
+def tied(rows: Sequence[Row], ranks: Sequence[Row], limit: int) -> int:
+    """How many rows beyond the first ``limit`` have the rank of the last one kept.
 
     0 where all rows of that rank are equal, so that it does not matter which of them are kept.
     """
     if len(rows) <= limit:
         return 0
-    last = rows[limit - 1][-keys:]
-    alike = [row for row in rows if row[-keys:] == last]
-    beyond = [row for row in rows[limit:] if row[-keys:] == last]
-    return len(beyond) if any(row != alike[0] for row in alike) else 0
+    alike = [row for row, rank in zip(rows, ranks, strict=True) if rank == ranks[limit - 1]]
+    return ranks[limit:].count(ranks[limit - 1]) if any(row != alike[0] for row in alike) else 0
 
 
 def _null_text(number: int, kept: int, key: str, noun: str) -> str:
@@ -262,30 +347,33 @@ def _offset_text(limit: int, offset: int, by: str, noun: str) -> str:
     return f"the {noun} before has the same {by} as {first}, and OFFSET {offset} leaves it out"
 
 
-def _tie_text(number: int, limit: int, by: str, noun: str) -> str:
+def _tie_text(number: int, limit: int, clause: str, by: str, noun: str) -> str:
     more = f"{number} or more other {noun}s" if number >= TIED else counted(number, f"other {noun}")
     verb = "have" if more.endswith("s") else "has"
     first = f"the {noun} kept" if limit == 1 else f"the last {noun} kept"
-    return f"{more} {verb} the same {by} as {first}, and LIMIT {limit} cuts {'them' if verb == 'have' else 'it'} off"
+    return f"{more} {verb} the same {by} as {first}, and {clause} cuts {'them' if verb == 'have' else 'it'} off"
 
 
-def _unordered(select: exp.Select, tree: exp.Query, schema: Schema, limit: int, *, warns: bool) -> Iterator[Probe]:
-    single = not group_keys(select)[0] and any(item.find(exp.AggFunc) is not None for item in select.selects)
-    if select is not tree or single:
+def _unordered(
+    select: exp.Query, schema: Schema, limit: int, clause: str, *, inner: bool, warns: bool
+) -> Iterator[Probe]:
+    """Whether LIMIT cuts off rows of a query without an order; in a query inside another only if rows differ."""
+    grouped = not isinstance(select, exp.Select) or group_keys(select)[0]
+    if not grouped and any(item.find(exp.AggFunc) is not None for item in select.selects):  # it has one row
         return
-    sql = select.copy().limit(limit + 1, copy=False).sql(dialect=schema.dialect)
-    sentence = f"LIMIT {limit} keeps arbitrary rows, since the query has no order, and cuts off others"
+    query = _within(select.copy(), select)
+    _keep(query, "limit", limit + (TIED if inner else 1))
+    sql, here = query.sql(dialect=schema.dialect), "subquery" if inner else "query"
+    sentence = f"{clause} keeps arbitrary rows, since the {here} has no order, and cuts off others"
 
     def read(rows: Sequence[Row]) -> Effect | None:
-        return Effect("cut", sentence, 1, sql, warns) if len(rows) > limit else None
+        matters = not inner or any(row != rows[0] for row in rows)
+        return Effect("cut", sentence, 1, sql, warns) if len(rows) > limit and matters else None
 
     yield Probe(sql, read, warns)
 
 
-def _number(select: exp.Select, clause: str) -> int | None:
-    """The number of LIMIT or OFFSET, 0 where there is none; None for anything but a plain number."""
-    node = select.args.get(clause)
-    if node is None:
-        return 0
-    value = node.args.get("expression")
-    return int(value.name) if isinstance(value, exp.Literal) and value.is_int else None
+def _number(query: exp.Query, clause: str) -> int | None:
+    """The number of LIMIT or OFFSET, 0 where there is none; None for anything but a number of rows that is kept to."""
+    count = row_count(query, clause)  # with PERCENT or WITH TIES behind it where these are said
+    return int(count or 0) if count.isdecimal() or not count else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,8 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items, has_column, owner, tables_of
 from sqljury.types import Schema, Table
 
-_OUTER: Final = ("LEFT", "RIGHT", "FULL")
+_HALF: Final = ("SEMI", "ANTI")
+"""Kinds of joins that choose rows, and add no columns to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +44,60 @@ class Joined:
 
 
 def joined(select: exp.Select, schema: Schema) -> Joined | None:
-    """The tables and conditions of a SELECT with inner joins alone; None where a name is not certain."""
+    """The tables and conditions of a SELECT with inner joins alone; None where a name is not certain.
+
+    An equation of WHERE ties two tables that no condition of a join ties; between others it chooses rows.
+    """
     joins = select.args.get("joins") or []
-    plain = all(not join.side and join.method != "NATURAL" for join in joins)
+    plain = all(not (join.side or join.method or half(join)) for join in joins)
     nodes = {node.alias_or_name.lower(): node for node in from_items(select)}
     if not plain or len(nodes) != len(from_items(select)) or "" in nodes or select.args.get("laterals"):
         return None
     tables = tables_of(select, schema)
     edges: dict[frozenset[str], list[exp.Expr]] = defaultdict(list)
     conditions: list[tuple[exp.Expr, frozenset[str]]] = []
-    terms = [term for join in joins for term in on_terms(join, tables)]
-    for term in [*terms, *conjuncts(select.args.get("where"))]:
-        named = aliases(term, select, schema)
-        if named is None:
-            return None
-        if len(named) == 2 and _equates(term):
-            edges[named].append(term)
-        else:
-            conditions.append((term, named))
+    for terms in ([term for join in joins for term in on_terms(join, tables)], conjuncts(select.args.get("where"))):
+        tied = _tied(edges)
+        for term in terms:
+            named = aliases(term, select, schema)
+            if named is None:
+                return None
+            if len(named) == 2 and _equates(term) and not any(named <= group for group in tied):
+                edges[named].append(term)
+            else:
+                conditions.append((term, named))
     return Joined(select, tables, nodes, dict(edges), conditions)
+
+
+def _tied(edges: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The aliases that equations tie to one another, over others too."""
+    groups: list[frozenset[str]] = []
+    for pair in edges:
+        touched = [group for group in groups if group & pair]
+        groups = [group for group in groups if not group & pair] + [pair.union(*touched)]
+    return groups
+
+
+def spell_out_groups(tree: exp.Query) -> None:
+    """Replace GROUP BY ALL, in place, by the outputs that it stands for: those without an aggregate."""
+    for group in [node for node in tree.find_all(exp.Group) if node.args.get("all")]:
+        outputs = [item.unalias() for item in group.parent_select.selects]  # type: ignore[union-attr]
+        keys = [output for output in outputs if not isinstance(output, exp.Literal) and not output.find(exp.AggFunc)]
+        if not any(output.is_star for output in outputs):
+            group.replace(exp.Group(expressions=[key.copy() for key in keys])) if keys else group.pop()
+
+
+def half(join: exp.Join) -> str:
+    """``SEMI`` or ``ANTI`` for a join that only chooses rows, else empty."""
+    kind = str(join.kind).upper()
+    return kind if kind in _HALF else ""
+
+
+def written_alias(node: exp.Expr) -> exp.Identifier:
+    """The alias as FROM writes it: PostgreSQL takes T1 for t1, but not "T1"."""
+    table_alias = node.args.get("alias")
+    identifier = node.this if table_alias is None else table_alias.this
+    return identifier.copy()  # type: ignore[no-any-return]
 
 
 def on_terms(join: exp.Join, tables: dict[str, Table]) -> list[exp.Expr]:
@@ -112,32 +149,33 @@ def aliases(node: exp.Expr, select: exp.Select, schema: Schema) -> frozenset[str
     return frozenset(named)
 
 
+def filled(join: exp.Join, select: exp.Select) -> frozenset[str]:
+    """The aliases whose columns an outer join fills with NULLs in rows without a match."""
+    alias, side = join.alias_or_name.lower(), str(join.side).upper()
+    names = [item.alias_or_name.lower() for item in from_items(select)]
+    before = names[: len(names) - len(select.args["joins"]) + select.args["joins"].index(join)]
+    return frozenset([alias] * (side in ("LEFT", "FULL")) + before * (side in ("RIGHT", "FULL")))
+
+
 def outer_aliases(select: exp.Select) -> set[str]:
     """The aliases whose columns may be NULL because an outer join found no match."""
-    names: set[str] = set()
-    start = select.args.get("from_")
-    before = {start.this.alias_or_name.lower()} if start is not None else set()
-    for join in select.args.get("joins") or ():
-        alias, side = join.alias_or_name.lower(), str(join.side).upper()
-        names |= {alias} if side in ("LEFT", "FULL") else set()
-        names |= before if side in ("RIGHT", "FULL") else set()
-        before.add(alias)
-    return names
+    return {alias for join in select.args.get("joins") or () for alias in filled(join, select)}
 
 
-def result_selects(tree: exp.Query) -> list[exp.Select]:
-    """The SELECTs whose rows make the result: of WITH, of FROM, and the sides of set operations."""
-    selects: list[exp.Select] = []
+def result_queries(tree: exp.Query) -> list[exp.Select | exp.SetOperation]:
+    """The queries whose rows make the result: of WITH, of FROM, and set operations with their sides."""
+    queries: list[exp.Select | exp.SetOperation] = []
     waiting: list[exp.Expr] = [tree]
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, exp.Subquery):
             waiting.append(node.this)
         elif isinstance(node, exp.SetOperation):
+            queries.append(node)
             waiting += [node.left, node.right]
         elif isinstance(node, exp.Select):
-            selects.append(node)
+            queries.append(node)
             waiting += [item for item in from_items(node) if isinstance(item, exp.Subquery)]
         if isinstance(node, exp.Query):
             waiting += [cte.this for cte in node.ctes]
-    return selects
+    return queries

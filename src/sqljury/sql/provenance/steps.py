@@ -9,7 +9,8 @@ from sqljury.sql import text
 from sqljury.sql.parse import exp
 from sqljury.sql.provenance.outer import undone
 from sqljury.sql.provenance.phrases import CHARS, Phrases, listed
-from sqljury.sql.resolve import find_table, from_items
+from sqljury.sql.provenance.sources import half, spell_out_groups
+from sqljury.sql.resolve import find_table, from_items, owner
 from sqljury.sql.terms import group_keys, meant, row_count
 from sqljury.types import Schema, Step
 from sqljury.types.explanation import StepKind
@@ -24,7 +25,11 @@ _COMBINED: Final = {
 
 
 def steps(tree: exp.Query, schema: Schema) -> tuple[Step, ...]:
-    """The steps of a query; each query inside it follows the step that names it, one level deeper."""
+    """The steps of a query; each query inside it follows the step that names it, one level deeper.
+
+    GROUP BY ALL in it is spelt out.
+    """
+    spell_out_groups(tree)
     return tuple(_Teller(schema).of(tree, 0))
 
 
@@ -84,7 +89,7 @@ class _Teller:
         sources = [self._source(node) for node in from_items(select)]
         if sources:
             yield "read", f"Reads {listed(sources)}."
-        dropped = {undone_join.alias: undone_join.reason for undone_join in undone(select, self._schema).values()}
+        dropped = {alias: undone_join.reason for alias, undone_join in undone(select, self._schema).items()}
         for join in select.args.get("joins") or ():
             yield "join", self._join(join, dropped)
         if (where := select.args.get("where")) is not None:
@@ -94,6 +99,8 @@ class _Teller:
             yield "group", f"Makes one row of all rows with the same {same}."
         if (having := select.args.get("having")) is not None:
             yield "filter", f"Keeps groups where {phrases.condition(having.this)}."
+        if (qualify := select.args.get("qualify")) is not None:
+            yield "filter", f"Keeps rows where {phrases.condition(self._spelt_out(qualify))}."
         shown = [self._output(item, inner=inner) for item in select.selects]
         yield "show", f"Shows {listed(shown)}{self._once(select)}."
         yield from self._kept(select)
@@ -103,8 +110,16 @@ class _Teller:
         named = inner and isinstance(item, exp.Alias) and not isinstance(item.this, exp.Column)
         return f"{self._phrases.value(item)}{f' (as {text.printable(item.alias)})' if named else ''}"
 
+    def _spelt_out(self, qualify: exp.Qualify) -> exp.Expr:
+        """The condition of QUALIFY, with the outputs in it that it calls by their names."""
+        select = qualify.parent_select.copy()  # type: ignore[union-attr]
+        for column in list(select.args["qualify"].find_all(exp.Column)):
+            if owner(column, self._schema) is None:
+                column.replace(meant(column, select).copy())
+        return select.args["qualify"].this  # type: ignore[no-any-return]
+
     def _once(self, select: exp.Select) -> str:
-        return ", equal rows once" if select.args.get("distinct") else ""
+        return ", equal rows once" if select.args.get("distinct") and not _distinct_keys(select) else ""
 
     def _source(self, node: exp.Expr) -> str:
         if not isinstance(node, exp.Table):
@@ -134,12 +149,15 @@ class _Teller:
                 else ""
             )
             return f"Puts every row of {name} beside every row so far{chosen}."
+        if kind := half(join):
+            return f"Keeps rows that have {'no' if kind == 'ANTI' else 'a'} match in {name}{condition}."
         reason = dropped.get(join.alias_or_name.lower())
+        but = f", but {reason} drops" if reason else ""
         kept = {
             "": "rows without a match are dropped",
-            "LEFT": f"rows without a match in {name} are kept{f', but {reason} drops them' if reason else ''}",
-            "RIGHT": f"every row of {name} is kept",
-            "FULL": "rows without a match are kept on both sides",
+            "LEFT": f"rows without a match in {name} are kept{but and f'{but} them'}",
+            "RIGHT": f"every row of {name} is kept{but and f'{but} those without a match'}",
+            "FULL": f"rows without a match are kept on both sides{but and f'{but} some of them'}",
         }
         return f"Joins {name}{condition}; {kept.get(side, 'rows without a match are dropped')}."
 
@@ -147,15 +165,27 @@ class _Teller:
         order = query.args.get("order")
         if order is not None:
             yield "order", f"Sorts by {listed([self._key(key, query) for key in order.expressions])}."
-        limit, offset = row_count(query, "limit"), row_count(query, "offset")
+        if keys := _distinct_keys(query):
+            each = listed([self._phrases.value(meant(key, query)) for key in keys])
+            yield "limit", f"Keeps {'the first row' if order is not None else 'one row'} for each {each}."
+        (limit, _, option), offset = row_count(query, "limit").partition(" "), row_count(query, "offset")
         if limit:
             after = f" after the first {offset}" if offset not in ("", "0") else ""
-            rows = "row" if limit == "1" else f"{limit} rows"
-            yield "limit", f"Keeps the first {rows}{after}."
+            share = "% of the " if option == "PERCENT" else ""
+            rows = "row" if limit == "1" and not share else f"{limit} {share}rows"
+            ties = ", and those with the rank of the last one" if option == "WITH TIES" else ""
+            yield "limit", f"Keeps the first {rows}{after}{ties}."
 
     def _key(self, key: exp.Expr, query: exp.Query) -> str:
         node = meant(key.this, query) if isinstance(key, exp.Ordered) else key
         return f"{self._phrases.value(node)}, {self._phrases.first(node, highest=bool(key.args.get('desc')))}"
+
+
+def _distinct_keys(query: exp.Query) -> list[exp.Expr]:
+    """The keys of DISTINCT ON."""
+    distinct = query.args.get("distinct")  # True for a set operation
+    on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
+    return on.expressions if on is not None else []
 
 
 def _step(kind: StepKind, sentence: str, depth: int) -> Step:
