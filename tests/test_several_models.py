@@ -49,7 +49,7 @@ rounds = 1
 """
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def walls() -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

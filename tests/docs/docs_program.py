@@ -1,6 +1,7 @@
 """The program for the commands of the documentation; see ``forked``.
 
-Models, whatever their names, answer as ``docs_world`` says; nothing else is replaced.
+Models, whatever their names, answer as ``docs_world`` says, and few changes of a test's rows are tried; nothing else is
+replaced.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ def main() -> None:
 
     from sqljury.llm import open as opening
     from sqljury.llm.base import NoModel
+    from sqljury.testing.agents import data
 
     forked.preload()
     opening._bare = lambda spec, _together: NoModel() if spec == NoModel.name else model(spec)
     opening._look_for = lambda spec: None  # weights
+    data.CHANGED = 5  # type: ignore[misc]  # for more than a second a question
     forked.serve(sys.argv[1], run)
 
 

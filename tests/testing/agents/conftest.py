@@ -59,8 +59,9 @@ def task(db: Database) -> Task:
 
 
 @pytest.fixture
-def context(db: Database, warm: Warm) -> Callable[[Script], Context]:
-    """What the agents work with, the model answering from a script."""
+def context(db: Database, warm: Warm, monkeypatch: pytest.MonkeyPatch) -> Callable[[Script], Context]:
+    """What the agents work with, the model answering from a script; rows that are good enough are soon found."""
+    monkeypatch.setattr("sqljury.testing.agents.data.CHANGED", 15)
 
     def made(script: Script) -> Context:
         schema = introspect(db)

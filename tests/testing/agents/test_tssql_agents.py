@@ -15,6 +15,7 @@ from sqljury.llm.fake import Call, Script
 from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Warm
 from sqljury.testing.agents import _classes, run_agents
+from sqljury.testing.agents.data import CHANGED
 from sqljury.testing.suite import together
 from sqljury.testing.trial import rerun
 from sqljury.types import Cost, Task, TestCase
@@ -237,6 +238,7 @@ def test_data_of_the_model_that_leaves_a_bound_open_is_joined_by_rows_made_for_i
 ) -> None:
     """One query tells nothing apart: without a pupil of just 11 years, > and >= do the same."""
     monkeypatch.setattr("sqljury.testing.agents.data.SECONDS", 60.0)  # how far it gets is not of the machine
+    monkeypatch.setattr("sqljury.testing.agents.data.CHANGED", CHANGED)
     asked = context([school.NO_EDGE, school.RIGHT])
     (tried,) = run_agents(school.QUERIES[:1], task, replace(PROGRAM, data="model", codes=1), asked)
     assert (tried.how, tried.passed, school.cost(asked).calls) == ("written", (True,), 2)

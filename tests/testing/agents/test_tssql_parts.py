@@ -16,6 +16,7 @@ from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testing.agents import code, data, frames
 from sqljury.testing.agents.code import Runner, refusal
+from sqljury.testing.agents.data import CHANGED
 from sqljury.testing.agents.inspection import Inspection, asks_for_a_number, opinion
 from sqljury.testing.agents.judging import Judge, faults, says_something
 from sqljury.testing.agents.linking import Linked, link
@@ -93,7 +94,10 @@ def test_what_data_lacks_is_told(judge: Judge, changes: dict[str, list[tuple[obj
     assert told in "\n".join(faults(judge.verdict(rows(**changes)), school.QUERIES))  # type: ignore[arg-type]
 
 
-def test_made_up_data_tells_a_query_from_its_neighbours(linked: Linked, judge: Judge) -> None:
+def test_made_up_data_tells_a_query_from_its_neighbours(
+    linked: Linked, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqljury.testing.agents.data.CHANGED", CHANGED)
     made = data.make_rows(linked, judge, rows=5, seed="1")
     assert made.fails[:3] == (0, 0, 0)
     assert made.near <= 4  # of 16
