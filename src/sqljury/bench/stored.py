@@ -22,8 +22,7 @@ from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question
 from sqljury.types.candidate import FixedBy
 
 WRITTEN, REPAIRED, FIXED = range(3)
-STAGES: Final = ("as written", "repaired without the model", "after the fixer")
-"""A candidate's query as the model wrote it, with what needs no model repaired, and at the end."""
+"""A candidate's query as the model wrote it, with what needs no model repaired, and after the fixer."""
 
 _CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
     "generator": str,
@@ -38,7 +37,7 @@ _COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run.
+    """One candidate; ``queries`` holds its text by these numbers (``WRITTEN`` ...), ``group`` is its number in the run.
 
     ``repairs`` are the text before each repair and who made it, in order. ``weight`` is its number of votes. An
     ``opinion`` only votes.
