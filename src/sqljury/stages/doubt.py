@@ -126,8 +126,8 @@ def _combined(steps: Sequence[Step]) -> Iterator[str]:
     for start, end in zip(starts, [*starts[1:], len(steps)], strict=True):
         text, part = _clause(steps[start]), [step for step in steps[start + 1 : end] if step.depth == 1]
         if text.endswith(":") and steps[start].kind == "combine":
-            told = [_clause(step) for step in part if step.kind in (*_TELLING, "combine")]
-            last = [clause for clause in told if not clause.endswith(":")][-_TOLD:]
+            clauses = [_clause(step) for step in part if step.kind in (*_TELLING, "combine")]
+            last = [clause for clause in clauses if not clause.endswith(":")][-_TOLD:]
             yield f"{text} {', '.join(map(_continued, last))}"
         elif steps[start].kind in (*_TELLING, "combine"):
             yield text

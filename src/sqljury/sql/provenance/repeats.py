@@ -38,7 +38,7 @@ def repeated(select: exp.Select, schema: Schema) -> Iterator[Loss]:
 
 
 def keyless(select: exp.Select, schema: Schema) -> list[str]:
-    """The names of tables without a key whose values are added up, so that rows of them cannot be told apart."""
+    """The names of tables without a key whose values are added up: nothing identifies a row that a join repeats."""
     return [table.name for table, _ in _added_up(select, schema).values() if not table.row_key]
 
 
